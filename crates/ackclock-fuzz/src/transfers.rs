@@ -135,7 +135,7 @@ fn build(input: &mut Input<'_>, segments: u64) -> Option<(Pair, u64)> {
         config.min_rto = Span::from_millis(10);
     }
     let rule = slow_start::build(&spec(input, &RULES), &env, "slow_start").ok()?;
-    let env = RecoveryEnv { limited_transmit: config.limited_transmit };
+    let env = RecoveryEnv { limited_transmit: config.limited_transmit, era: config.era };
     let recovery = recovery::build(&recovery, &env, "recovery").ok()?;
     let receiver = Receiver::new(&ReceiverParts {
         flow,

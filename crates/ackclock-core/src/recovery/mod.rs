@@ -20,6 +20,7 @@ pub mod tahoe;
 #[cfg(test)]
 mod testing;
 
+use crate::scenario::Era;
 use crate::tcp::Scoreboard;
 use crate::units::{Span, Time};
 use crate::wire::SackBlock;
@@ -29,6 +30,8 @@ use crate::wire::SackBlock;
 pub struct RecoveryEnv {
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
+    /// Defaults of this era apply.
+    pub era: Era,
 }
 
 /// An acknowledgement, already entered on the scoreboard.
@@ -102,8 +105,8 @@ pub struct Offer {
     pub cwnd: f64,
     /// There is new data, and the receiver's window has room for it.
     pub new_data: bool,
-    /// The control models the path and sets what may be in flight also in recovery: nothing else meters it.
-    pub models_path: bool,
+    /// cwnd itself meters what leaves in recovery: the control models the path, or the sender does as Linux does.
+    pub window_meters: bool,
 }
 
 /// What leaves next.
@@ -185,12 +188,12 @@ crate::registry! {
 mod tests {
     use serde_json::json;
 
-    use super::{RecoveryEnv, build, catalogue};
+    use super::{Era, RecoveryEnv, build, catalogue};
     use crate::registry::Spec;
 
     #[test]
     fn every_recovery_builds_from_its_catalogue_entry() {
-        let env = RecoveryEnv { limited_transmit: true };
+        let env = RecoveryEnv { limited_transmit: true, era: Era::Rfc };
         let names: Vec<&str> = catalogue().iter().map(|entry| entry.info.name).collect();
         // Those of RFC 5681, 6582 and 6675 come first and in this order; a new one follows them.
         assert_eq!(names[..4], ["tahoe", "reno", "newreno", "sack"]);

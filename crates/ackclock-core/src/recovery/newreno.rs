@@ -146,13 +146,15 @@ mod tests {
 
     use super::super::testing::Bench;
     use super::*;
+    use crate::scenario::Era;
 
     /// cwnd 10, segments 0 and 4 lost, no limited transmit. Eight duplicates: 5 + 3 + 5 = 13 allows
     /// 10, 11, 12. The partial acknowledgement of 4 segments: 13 - 4 + 1 = 10, flight 13 - 4 = 9,
     /// so 4 leaves again and one new segment with it.
     #[test]
     fn a_partial_acknowledgement_resends_and_deflates() {
-        let mut bench = Bench::with("newreno", RecoveryEnv { limited_transmit: false });
+        let mut bench =
+            Bench::with("newreno", RecoveryEnv { limited_transmit: false, era: Era::Rfc });
         bench.send(10);
         bench.duplicates(3);
         assert_eq!(bench.allowed(5.0), [Next::Retransmit(0)]);

@@ -10,7 +10,7 @@
 //! lost:    sent before newest and now >= sent + rtt + reo_wnd;  else a timer for that time
 //! reo_wnd: min(mult min_rtt/4, SRTT); 0 without reordering seen, in recovery or with 3 SACKed
 //! mult:    1; one more per round trip with a DSACK; back to 1 after 16 recoveries without
-//! enter:   first loss: recovery until una >= nxt of now; what leaves is metered by PRR
+//! enter:   anything lost has not arrived, sent again or not: recovery until una >= nxt of now; PRR meters it
 //! probe:   after 2 SRTT (+ 200 ms with one segment in flight; 1 s without SRTT) outside recovery, with
 //!          nothing SACKed: new data, else the highest segment again; one at a time
 //! probe acknowledged beyond its end, without DSACK: it repaired a loss, the control is to answer
@@ -18,6 +18,9 @@
 //! ```
 //! Deviations: the timer of the reordering window is for the earliest segment, not for the latest, so each is
 //! declared lost at its own time. The receiver's greatest delay of an ACK is not negotiated, as in the RFC.
+//! A recovery may end with segments lost that were sent since it began and whose repairs are under way: the next
+//! begins at once, since these are losses of the next window (RFC 5681 section 4.3).
+//! Era linux: after a timeout a lost retransmission begins a recovery (Linux 6.12, `tcp_fastretrans_alert`).
 //!
 //! Defaults by era: the same in all.
 
@@ -30,6 +33,7 @@ use super::prr::Prr;
 use super::{AckIn, Digest, Entry, LossRecovery, Next, Offer, Phase, RecoveryEnv};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
+use crate::scenario::Era;
 use crate::tcp::{DUP_THRESH, Scoreboard};
 use crate::units::{Span, Time};
 
@@ -90,6 +94,9 @@ pub struct Rack {
     probe_due: bool,
     /// The first retransmission of a recovery leaves whatever the window says.
     first: bool,
+    /// Of those declared lost by the last call one had been sent again.
+    lost_again: bool,
+    is_linux: bool,
     srtt: Span,
     min_rtt: Span,
 }
@@ -104,7 +111,7 @@ impl About<RecoveryEnv> for Rack {
     };
     const ALSO: &'static [&'static str] = &["rack-tlp"];
 
-    fn new(params: Params, _env: &RecoveryEnv) -> Result<Self, Vec<Problem>> {
+    fn new(params: Params, env: &RecoveryEnv) -> Result<Self, Vec<Problem>> {
         Ok(Self {
             tlp: params.tlp,
             prr: params.prr.then(Box::default),
@@ -128,6 +135,8 @@ impl About<RecoveryEnv> for Rack {
             probe_is_retransmission: false,
             probe_due: false,
             first: false,
+            lost_again: false,
+            is_linux: env.era == Era::Linux,
             srtt: Span::ZERO,
             min_rtt: Span::ZERO,
         })
@@ -178,15 +187,26 @@ impl Rack {
         }
     }
 
+    fn forget_losses(&mut self) {
+        self.lost.clear();
+        self.lost_again = false;
+    }
+
     fn lose(&mut self, board: &mut Scoreboard, seq: u32) {
+        self.lost_again |= board.is_repaired(seq);
         board.mark_lost(seq);
         self.lost.push(seq);
         self.repairs.push_back(seq);
     }
 
-    /// Fast recovery begins if something was lost.
+    /// Fast recovery begins if something is lost.
     fn enter_if_lost(&mut self, board: &Scoreboard, ack: &AckIn) -> Digest {
-        if self.lost.is_empty() || self.phase != Phase::Open {
+        let enters = match self.phase {
+            Phase::Open => board.lost_out() > 0,
+            Phase::Recovery => false,
+            Phase::Loss => self.is_linux && self.lost_again,
+        };
+        if !enters {
             return Digest::default();
         }
         self.phase = Phase::Recovery;
@@ -196,7 +216,8 @@ impl Rack {
         if let Some(prr) = &mut self.prr {
             prr.start(board, ack);
         }
-        let entry = Entry { lost: self.lost.len() as u32, flight: board.flight().max(1) };
+        let lost = self.lost.len().max(1) as u32;
+        let entry = Entry { lost, flight: board.flight().max(1) };
         Digest { entered: Some(entry), hold_window: true, ..Digest::default() }
     }
 
@@ -266,7 +287,7 @@ impl LossRecovery for Rack {
     }
 
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckIn) -> Digest {
-        self.lost.clear();
+        self.forget_losses();
         self.reported = Time::ZERO;
         (self.srtt, self.min_rtt) = (ack.srtt, ack.min_rtt);
         let mut digest = Digest::default();
@@ -301,7 +322,7 @@ impl LossRecovery for Rack {
     }
 
     fn on_rto(&mut self, board: &mut Scoreboard, now: Time) {
-        self.lost.clear();
+        self.forget_losses();
         // Whatever was lost before stays so, and is repaired in order.
         self.repairs.clear();
         for seq in board.una()..board.nxt() {
@@ -325,9 +346,11 @@ impl LossRecovery for Rack {
     }
 
     fn on_timer(&mut self, board: &mut Scoreboard, now: Time) -> Digest {
-        self.lost.clear();
+        self.forget_losses();
         if self.reo_timer <= now {
             self.detect_loss(board, now);
+            // @src Linux 6.12, tcp_recovery.c: `tcp_rack_reo_timeout` enters from any state.
+            self.lost_again |= self.is_linux && !self.lost.is_empty();
             return self.enter_if_lost(board, &AckIn::at(now));
         }
         // Due, or the retransmission timer is, before which a probe comes.
@@ -359,7 +382,7 @@ impl LossRecovery for Rack {
             }
             return Next::Retransmit(seq);
         }
-        let metered = self.phase == Phase::Recovery && !offer.models_path;
+        let metered = self.phase == Phase::Recovery && !offer.window_meters;
         let open = match &mut self.prr {
             Some(prr) if metered => prr.meter(pipe, offer.cwnd),
             _ => f64::from(pipe) + 1.0 <= offer.cwnd.max(1.0),

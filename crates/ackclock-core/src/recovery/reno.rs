@@ -120,6 +120,7 @@ impl LossRecovery for Reno {
 mod tests {
     use super::super::testing::Bench;
     use super::*;
+    use crate::scenario::Era;
 
     /// cwnd 8, 0 lost. Limited transmit lets 8 and 9 out; FlightSize stays 8, cwnd becomes 4, and
     /// 4 + 3 duplicates = 7 < 10 in flight, so new data waits for duplicates 4, 5, 6 and 7.
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn without_limited_transmit_two_duplicates_send_nothing() {
-        let mut bench = Bench::with("reno", RecoveryEnv { limited_transmit: false });
+        let mut bench = Bench::with("reno", RecoveryEnv { limited_transmit: false, era: Era::Rfc });
         bench.send(8);
         for _ in 0..2 {
             bench.duplicate();

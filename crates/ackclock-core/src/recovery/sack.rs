@@ -245,6 +245,7 @@ impl LossRecovery for Sack {
 mod tests {
     use super::super::testing::Bench;
     use super::*;
+    use crate::scenario::Era;
 
     /// Ten sent (0..10), 0 and 3 lost, cwnd 10 -> 5.
     #[test]
@@ -320,7 +321,8 @@ mod tests {
     fn rule_1_takes_no_hole_above_the_highest_sacked_segment() {
         let mut board = Scoreboard::default();
         let mut sack =
-            Sack::new(Params::default(), &RecoveryEnv { limited_transmit: true }).unwrap();
+            Sack::new(Params::default(), &RecoveryEnv { limited_transmit: true, era: Era::Rfc })
+                .unwrap();
         let stamp = crate::tcp::Stamp {
             record: crate::cc::SentRecord {
                 sent_at: Time::ZERO,

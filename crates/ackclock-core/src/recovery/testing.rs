@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{AckIn, Digest, LossRecovery, Next, Offer, Phase, RecoveryEnv, build};
 use crate::cc::SentRecord;
 use crate::registry::Spec;
+use crate::scenario::Era;
 use crate::tcp::{Scoreboard, Stamp};
 use crate::units::Time;
 
@@ -24,7 +25,7 @@ impl Bench {
     }
 
     pub(super) fn spec(spec: &Value) -> Self {
-        Self::build(spec, RecoveryEnv { limited_transmit: true })
+        Self::build(spec, RecoveryEnv { limited_transmit: true, era: Era::Rfc })
     }
 
     fn build(spec: &Value, env: RecoveryEnv) -> Self {
@@ -96,11 +97,11 @@ impl Bench {
 
     /// All that may leave now, with new data at hand; it is sent.
     pub(super) fn allowed(&mut self, cwnd: f64) -> Vec<Next> {
-        self.drain(Offer { cwnd, new_data: true, models_path: false })
+        self.drain(Offer { cwnd, new_data: true, window_meters: false })
     }
 
     pub(super) fn allowed_without_data(&mut self, cwnd: f64) -> Vec<Next> {
-        self.drain(Offer { cwnd, new_data: false, models_path: false })
+        self.drain(Offer { cwnd, new_data: false, window_meters: false })
     }
 
     fn drain(&mut self, offer: Offer) -> Vec<Next> {

@@ -11,7 +11,9 @@ pub(super) const RETRANSMITTED: u32 = 1 << 30;
 const APP_LIMITED: u32 = 1 << 29;
 const APART: u32 = 1 << 28;
 pub(super) const LOST: u32 = 1 << 27;
-const COUNT: u32 = LOST - 1;
+/// Was marked lost and has been sent again since; it may be marked lost again.
+pub(super) const REPAIRED: u32 = 1 << 26;
+const COUNT: u32 = REPAIRED - 1;
 
 /// What is noted when a segment leaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +43,12 @@ impl Record {
             delivered: record.delivered as u32,
             bits: bits | limited | apart | record.in_flight.min(COUNT),
         }
+    }
+
+    /// Whether it has been sent again, and that transmission is in flight as far as is known.
+    #[inline]
+    pub(super) fn is_resent(&self) -> bool {
+        self.bits & (RETRANSMITTED | LOST | SACKED) == RETRANSMITTED
     }
 
     /// Whether it has one of these marks.

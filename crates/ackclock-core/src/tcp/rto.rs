@@ -163,5 +163,11 @@ mod tests {
         let mut rto = Rto::new(&config);
         rto.restart_after_lost_request(&config);
         assert_eq!(rto.timeout(), Span::from_millis(6000));
+        // Never above the greatest.
+        let (_, mut config) = estimator(1000);
+        config.max_rto = Span::from_millis(2000);
+        let mut rto = Rto::new(&config);
+        rto.restart_after_lost_request(&config);
+        assert_eq!(rto.timeout(), Span::from_millis(2000));
     }
 }

@@ -135,6 +135,11 @@ impl Sampler {
         self.ring = ring.into();
     }
 
+    /// What a timer has declared lost is in no sample, as in Linux.
+    pub(crate) fn leave_out_losses(&mut self) {
+        self.sample.newly_lost = 0;
+    }
+
     /// Begins the sample of an acknowledgement.
     pub(crate) fn begin(&mut self) {
         // Losses that a timer found count with the next acknowledgement.

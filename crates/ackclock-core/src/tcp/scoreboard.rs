@@ -23,7 +23,7 @@
 mod marks;
 
 use crate::tcp::ranges::Ranges;
-use crate::tcp::records::{LOST, RETRANSMITTED, Record, Records, SACKED, Stamp};
+use crate::tcp::records::{LOST, REPAIRED, RETRANSMITTED, Record, Records, SACKED, Stamp};
 use crate::units::Time;
 use crate::wire::SackBlock;
 
@@ -66,6 +66,10 @@ pub struct Scoreboard {
     marked: u32,
     /// Losses that it has found.
     losses: u32,
+    /// Segments marked lost that have not arrived, sent again or not.
+    lost_out: u32,
+    /// Retransmissions in flight.
+    resent_out: u32,
     /// A recovery marks what is lost; then `lost_below`, `top` and `rxt` rest.
     by_marks: bool,
     sacked: Ranges,
@@ -192,10 +196,12 @@ impl Scoreboard {
 
     /// Notes a retransmission. Does not move HighRxt.
     pub fn send_again(&mut self, seq: u32, stamp: &Stamp) {
-        let before = self.record(seq);
+        let before = *self.record(seq);
         let (sacked, lost) = (before.bits & SACKED, before.is(LOST));
         self.marked -= u32::from(lost);
-        self.ring.put(seq, stamp, RETRANSMITTED | sacked);
+        let repaired = if before.is(LOST | REPAIRED) { REPAIRED } else { 0 };
+        self.resent_out += u32::from(!before.is_resent() && sacked == 0);
+        self.ring.put(seq, stamp, RETRANSMITTED | sacked | repaired);
     }
 
     /// The ring begins a new turn. One that has become larger than it need be is halved: it would walk
@@ -241,6 +247,8 @@ impl Scoreboard {
             self.marked -= u32::from(self.by_marks && record.is(SACKED | LOST));
             if !record.is(SACKED) {
                 delivered += 1;
+                self.lost_out -= u32::from(record.is(LOST | REPAIRED));
+                self.resent_out -= u32::from(record.is_resent());
                 if !record.is(RETRANSMITTED) {
                     clean_sent_at = Some(record.sent_at);
                 }
@@ -278,13 +286,14 @@ impl Scoreboard {
         if self.by_marks {
             return self.sack_marked(block, each);
         }
-        let Self { ring, rxt, sacked_below_rxt, top, sacked, .. } = self;
+        let Self { ring, rxt, sacked_below_rxt, top, sacked, resent_out, .. } = self;
         let mut fresh = 0;
         sacked.insert(block, |from, to| {
             fresh += to - from;
             *sacked_below_rxt += to.min(*rxt) - from.min(*rxt);
             for seq in from..to {
                 each(seq);
+                *resent_out -= u32::from(ring.at(seq).is_resent());
                 ring.mark(seq, SACKED);
                 raise(top, seq + 1);
             }

@@ -13,16 +13,18 @@
 //! Drain -> ProbeBW when in flight <= BDP; ProbeBW: 1.25, 0.75, 1, 1, 1, 1, 1, 1, each for RTprop, begun at random
 //!   1.25 lasts until losses or 1.25 BDP are in flight; 0.75 ends when the BDP is in flight
 //! ProbeRTT: RTprop not refreshed in 10 s: cwnd = 4 for 200 ms and one round
-//! recovery: first round cwnd = in flight + delivered; then as before; at its end cwnd as it was
+//! recovery: first round cwnd = in flight + delivered; then as before; at its end cwnd as it was; era
+//!   linux: recoveries that follow each other at once are one
 //! ```
 //! Volumes are counted in segments and rates in segments per second.
 //!
-//! Deviations: none known. What Linux added later, the detection of policers, is not in the source and not here.
+//! Deviations: none known.
 //!
-//! Defaults by era: the same in all. Era `linux` has the kernel's margin of the pacing rate, rounded volumes and the
-//! window for aggregated ACKs (`bbr/linux.rs`).
+//! Defaults by era: the same in all. Era `linux` has what the kernel added: a margin of the pacing rate, rounded volumes and
+//! the window for aggregated ACKs (`bbr/linux.rs`), and the search for policers (`bbr/policer.rs`).
 
 mod linux;
+mod policer;
 #[cfg(test)]
 mod tests;
 
@@ -89,6 +91,15 @@ enum State {
     ProbeRtt,
 }
 
+/// What the sender repairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Repair {
+    #[default]
+    None,
+    Recovery,
+    Timeout,
+}
+
 /// BBR version 1. Volumes in segments, rates in segments per second.
 pub struct Bbr {
     params: BbrParams,
@@ -123,11 +134,12 @@ pub struct Bbr {
     probe_rtt_round_done: bool,
     idle_restart: bool,
     prior_cwnd: f64,
-    in_recovery: bool,
+    repair: Repair,
     /// Recovery's first round: only what is delivered is replaced.
     packet_conservation: bool,
     entered_recovery: bool,
     linux: Option<linux::Aggregation>,
+    policer: policer::Policer,
 }
 
 impl About<CcEnv> for Bbr {
@@ -176,10 +188,11 @@ impl About<CcEnv> for Bbr {
             probe_rtt_round_done: false,
             idle_restart: false,
             prior_cwnd: 0.0,
-            in_recovery: false,
+            repair: Repair::None,
             packet_conservation: false,
             entered_recovery: false,
             linux: (env.era == Era::Linux).then(linux::Aggregation::default),
+            policer: policer::Policer::default(),
         })
     }
 }
@@ -220,14 +233,19 @@ impl Bbr {
         product + 3.0 * self.send_quantum
     }
 
+    /// The rate that is paced and that the window follows.
+    fn bw(&self) -> f64 {
+        self.policer.bw().unwrap_or(self.btlbw)
+    }
+
     /// What the window aims at.
     fn target(&self) -> f64 {
         if let Some(aggregation) = &self.linux
             && self.filled_pipe
             && self.rtprop.is_finite()
         {
-            let product = (self.cwnd_gain * self.btlbw * self.rtprop).ceil();
-            return self.volume(product + aggregation.extra(self.btlbw));
+            let product = (self.cwnd_gain * self.bw() * self.rtprop).ceil();
+            return self.volume(product + aggregation.extra(self.bw()));
         }
         self.inflight_at(self.cwnd_gain)
     }
@@ -249,7 +267,12 @@ impl Bbr {
     fn advance_cycle_phase(&mut self) {
         self.cycle_stamp = self.now;
         self.cycle_index = (self.cycle_index + 1) % CYCLE.len();
-        self.pacing_gain = CYCLE[self.cycle_index];
+        self.set_cycle_gain();
+    }
+
+    fn set_cycle_gain(&mut self) {
+        let is_policed = self.policer.bw().is_some();
+        self.pacing_gain = if is_policed { 1.0 } else { CYCLE[self.cycle_index] };
     }
 
     fn update_btlbw(&mut self) {
@@ -257,11 +280,17 @@ impl Bbr {
         if !self.rs.has_data {
             return;
         }
+        let rate = self.rs.delivery_rate;
+        if self.linux.is_some() && rate <= 0.0 {
+            return; // no sample, no round
+        }
         self.rounds.on_delivered(self.rs.prior_delivered, self.delivered);
         if self.rounds.started {
             self.packet_conservation &= self.entered_recovery;
         }
-        let rate = self.rs.delivery_rate;
+        if self.linux.is_some() {
+            self.look_for_policer();
+        }
         if rate > 0.0 && (rate >= self.btlbw || !self.rs.is_app_limited) {
             self.btlbw_filter.add(self.rounds.count, rate);
         }
@@ -269,6 +298,18 @@ impl Bbr {
         // Ten rounds of samples that the application limited leave the estimate as it was.
         if largest > 0.0 {
             self.btlbw = largest;
+        }
+    }
+
+    fn look_for_policer(&mut self) {
+        let probes = self.state == State::ProbeBw;
+        let bits = linux::MARGIN * self.mss * 8.0;
+        let round = self.rounds.started;
+        let change = self.policer.on_ack(self.now, self.delivered, &self.rs, round, probes, bits);
+        if change == policer::Change::Released {
+            self.enter_probe_bw();
+        } else if probes {
+            self.set_cycle_gain();
         }
     }
 
@@ -318,7 +359,9 @@ impl Bbr {
     fn update_rtprop(&mut self) {
         self.rtprop_expired = self.now > self.rtprop_stamp + self.params.rtprop_filter_len;
         if let Some(rtt) = self.rs.rtt.map(Span::seconds)
-            && (rtt <= self.rtprop || self.rtprop_expired)
+            && (rtt < self.rtprop
+                || (rtt <= self.rtprop && self.linux.is_none())
+                || self.rtprop_expired)
         {
             self.rtprop = rtt;
             self.rtprop_stamp = self.now;
@@ -365,7 +408,7 @@ impl Bbr {
 
     fn set_pacing_rate_with_gain(&mut self, gain: f64) {
         let margin = if self.linux.is_some() { linux::MARGIN } else { 1.0 };
-        let rate = margin * gain * self.btlbw;
+        let rate = margin * gain * self.bw();
         if (self.filled_pipe && rate > 0.0) || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
@@ -383,6 +426,9 @@ impl Bbr {
     }
 
     fn set_cwnd(&mut self) {
+        if self.linux.is_some() && self.rs.newly_acked == 0 {
+            return;
+        }
         let target = self.target();
         let acked = f64::from(self.rs.newly_acked);
         self.cwnd = (self.cwnd - f64::from(self.rs.newly_lost)).max(1.0);
@@ -402,7 +448,7 @@ impl Bbr {
     }
 
     fn save_cwnd(&mut self) {
-        self.prior_cwnd = if !self.in_recovery && self.state != State::ProbeRtt {
+        self.prior_cwnd = if self.repair == Repair::None && self.state != State::ProbeRtt {
             self.cwnd
         } else {
             self.prior_cwnd.max(self.cwnd)
@@ -435,7 +481,8 @@ impl CongestionControl for Bbr {
         self.update_btlbw();
         if let Some(aggregation) = &mut self.linux {
             let acked = f64::from(rs.newly_acked);
-            aggregation.on_ack(ack.now, self.rounds.started, acked, self.btlbw, window.cwnd);
+            let bw = self.policer.bw().unwrap_or(self.btlbw);
+            aggregation.on_ack(ack.now, self.rounds.started, acked, bw, window.cwnd);
         }
         self.check_cycle_phase();
         self.check_full_pipe();
@@ -453,15 +500,26 @@ impl CongestionControl for Bbr {
         match event.signal {
             Signal::Rto { .. } => {
                 self.save_cwnd();
-                self.in_recovery = true;
+                self.repair = Repair::Timeout;
                 self.packet_conservation = false;
+                self.entered_recovery = false;
                 self.cwnd = 1.0;
+                if self.linux.is_some() {
+                    // @src Linux 6.12, tcp_bbr.c: `bbr_set_state`.
+                    self.full_bw = 0.0;
+                    self.rounds.started = true;
+                    self.rs.newly_lost = 1;
+                    self.look_for_policer();
+                }
             }
             Signal::FastRetransmit { .. } => {
                 self.save_cwnd();
-                self.in_recovery = true;
-                self.packet_conservation = true;
-                self.entered_recovery = true;
+                // One that follows another at once goes on with it.
+                if self.repair != Repair::Recovery {
+                    self.packet_conservation = true;
+                    self.entered_recovery = true;
+                }
+                self.repair = Repair::Recovery;
             }
             Signal::Spurious | Signal::EcnEcho => {}
         }
@@ -470,7 +528,7 @@ impl CongestionControl for Bbr {
 
     fn on_recovery_end(&mut self, window: &mut Window, now: Time) {
         self.enter(window, now);
-        self.in_recovery = false;
+        self.repair = Repair::None;
         self.packet_conservation = false;
         self.entered_recovery = false;
         self.restore_cwnd();
@@ -482,6 +540,7 @@ impl CongestionControl for Bbr {
         // The plateau may have been that of the recovery.
         self.full_bw = 0.0;
         self.full_bw_count = 0;
+        self.policer.reset();
     }
 
     fn on_restart(&mut self, window: &mut Window, now: Time) {

@@ -177,6 +177,8 @@ pub struct Bbr3 {
     delivered: u64,
     initial_cwnd: f64,
     in_recovery: bool,
+    /// And not what follows a timeout.
+    in_fast_recovery: bool,
     holds_back: bool,
     rs: RateSample,
     // Control parameters.
@@ -269,6 +271,7 @@ impl Bbr3 {
             delivered: 0,
             initial_cwnd: 0.0,
             in_recovery: false,
+            in_fast_recovery: false,
             holds_back: false,
             rs: RateSample::default(),
             pacing_rate: 0.0,
@@ -518,16 +521,22 @@ impl CongestionControl for Bbr3 {
                     self.save_state_upon_loss();
                 }
                 self.in_recovery = true;
+                self.in_fast_recovery = false;
                 self.packet_conservation = false;
                 self.cwnd = self.cwnd.min(f64::from(event.pipe) + 1.0);
             }
             Signal::FastRetransmit { .. } => {
                 self.save_cwnd();
                 self.save_state_upon_loss();
+                // One that follows another at once goes on with it.
+                self.entered_recovery |= self.version == Version::Two && !self.in_fast_recovery;
+                self.in_fast_recovery = true;
                 self.in_recovery = true;
-                self.entered_recovery = self.version == Version::Two;
             }
-            Signal::Spurious => self.handle_spurious_loss_detection(),
+            Signal::Spurious => {
+                self.in_fast_recovery = false;
+                self.handle_spurious_loss_detection();
+            }
             Signal::EcnEcho => {}
         }
         window.cwnd = self.cwnd;
@@ -536,6 +545,7 @@ impl CongestionControl for Bbr3 {
     fn on_recovery_end(&mut self, window: &mut Window, now: Time) {
         self.enter(window, now);
         self.in_recovery = false;
+        self.in_fast_recovery = false;
         self.packet_conservation = false;
         self.entered_recovery = false;
         self.restore_cwnd();

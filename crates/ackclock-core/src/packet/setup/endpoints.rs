@@ -156,7 +156,7 @@ fn build_rfc_sender(
     let options = if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
     let wire_size = flow.tcp.wire_size() + options;
     let env = CcEnv { mss: flow.tcp.mss, wire_size, era: plan.era };
-    let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit };
+    let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit, era: plan.era };
     let path = |key: &str| format!("{}.{key}", flow.path);
     let made = build_control(flow, id, cc, &env, custom).map(|mut control| {
         control.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));

@@ -19,7 +19,7 @@ struct Bench {
 
 impl Bench {
     fn new(params: Params) -> Self {
-        let env = RecoveryEnv { limited_transmit: true };
+        let env = RecoveryEnv { limited_transmit: true, era: Era::Rfc };
         let mut rack = Rack::new(params, &env).unwrap();
         (rack.srtt, rack.min_rtt) = (ms(100), ms(100));
         Self { board: Scoreboard::with_marks(), rack }
@@ -89,7 +89,7 @@ impl Bench {
     fn leave(&mut self, now: u64, cwnd: f64, new_data: bool) -> Vec<Next> {
         let mut all = Vec::new();
         loop {
-            let offer = Offer { cwnd, new_data, models_path: false };
+            let offer = Offer { cwnd, new_data, window_meters: false };
             let next = self.rack.next(&mut self.board, &offer);
             let seq = match next {
                 Next::Retransmit(seq) => {
@@ -251,4 +251,62 @@ fn what_was_no_loss_is_in_flight_again() {
     bench.rack.on_spurious(&mut bench.board);
     assert_eq!((bench.board.pipe(), bench.rack.phase()), (3, Phase::Open));
     assert_eq!(bench.leave(104, 3.0, true), []);
+}
+
+/// 2 is lost in the recovery that 0 began, and sent again before it ends: the acknowledgement that ends it begins the
+/// next, though it reveals no loss (RFC 5681 section 4.3: losses of two windows are two indications).
+#[test]
+fn a_loss_under_repair_when_a_recovery_ends_begins_the_next_at_once() {
+    let mut bench = Bench::plain();
+    bench.send(0..4);
+    assert!(bench.acknowledge(103, 0, &[(1, 4)]).entered.is_some());
+    assert_eq!(bench.leave(103, 1.0, false), [Next::Retransmit(0)]);
+    // 4 is lost, 5 to 7 arrive: found within the recovery.
+    bench.send(104..108);
+    assert!(bench.acknowledge(207, 0, &[(1, 4), (5, 8)]).entered.is_none());
+    assert_eq!(bench.rack.losses(), [0, 4]);
+    assert_eq!(bench.leave(207, 9.0, false), [Next::Retransmit(0), Next::Retransmit(4)]);
+    assert_eq!((bench.board.lost_out(), bench.board.resent_out()), (2, 2));
+    let digest = bench.acknowledge(307, 4, &[]);
+    assert!(digest.ended && digest.entered.is_some());
+    assert!(bench.rack.losses().is_empty());
+    assert!(bench.acknowledge(308, 8, &[]).ended);
+    assert_eq!((bench.board.lost_out(), bench.board.resent_out()), (0, 0));
+    assert_eq!(bench.rack.phase(), Phase::Open);
+}
+
+/// After a timeout a lost retransmission is one more loss to Linux, and none to RFC 8985.
+#[test]
+fn era_linux_begins_a_recovery_when_a_retransmission_is_lost_after_a_timeout() {
+    for era in [Era::Rfc, Era::Linux] {
+        let mut bench = Bench::plain();
+        bench.rack.is_linux = era == Era::Linux;
+        bench.send(0..4);
+        bench.acknowledge(101, 1, &[]);
+        bench.rack.on_rto(&mut bench.board, at(500));
+        assert_eq!(bench.leave(500, 3.0, false).len(), 3);
+        // 2 and 3 arrive, sent after 1 was sent again.
+        bench.send([501]);
+        let digest = bench.acknowledge(601, 1, &[(2, 5)]);
+        assert_eq!(bench.rack.losses(), [1]);
+        assert_eq!(digest.entered.is_some(), era == Era::Linux);
+    }
+}
+
+/// A DSACK widens the window; 16 recoveries without one make it what it was, 15 do not (RFC 8985 section 6.2 step 4).
+#[test]
+fn a_window_that_was_widened_is_given_up_after_sixteen_recoveries() {
+    let mut bench = Bench::plain();
+    bench.send(0..3);
+    bench.acknowledge_with(103, 3, &[], Some((0, 1)));
+    let mut now = 200;
+    for recoveries in 1..=16u64 {
+        let first = bench.board.nxt();
+        bench.send(now..now + 5);
+        assert!(bench.acknowledge(now + 104, first, &[(first + 1, first + 5)]).entered.is_some());
+        bench.leave(now + 104, 1.0, false);
+        assert!(bench.acknowledge(now + 210, first + 5, &[]).ended);
+        assert_eq!(bench.rack.reo_wnd_mult, if recoveries < 16 { 2 } else { 1 }, "{recoveries}");
+        now += 300;
+    }
 }

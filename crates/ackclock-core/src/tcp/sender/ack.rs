@@ -1,6 +1,6 @@
 //! What the sender does with an acknowledgement.
 
-use super::Sender;
+use super::{NEVER_REDUCED, Sender};
 use crate::cc::{Ack, Signal, Window};
 use crate::memory::{address, prefetch_at};
 use crate::recovery::{AckIn, Digest, Phase};
@@ -37,9 +37,12 @@ impl Sender {
         let advance = (ack > self.board.una()).then(|| self.board.advance(ack));
         let mut heard = AckIn::at(now);
         if self.uses_sack && !packet.sack_blocks().is_empty() {
-            for &block in packet.sack_blocks() {
-                heard.sacked +=
-                    if self.tracks { self.track_sack(block, now) } else { self.board.sack(block) };
+            if self.tracks {
+                heard.sacked = self.track_sacks(packet, now);
+            } else {
+                for &block in packet.sack_blocks() {
+                    heard.sacked += self.board.sack(block);
+                }
             }
             if heard.sacked > 0 {
                 self.deliveries.on_sacked(now, heard.sacked);
@@ -70,12 +73,15 @@ impl Sender {
         }
         let digest = self.recovery.on_ack(&mut self.board, &heard);
         let answered_ecn = self.react(packet, &digest, now);
-        let gave_sample = self.tracks && self.give_tracked(packet, &digest, &heard, phase);
+        let mut held = digest.hold_window || digest.entered.is_some() || answered_ecn;
+        let mut gave_sample = false;
+        if self.tracks {
+            gave_sample = self.give_tracked(packet, &digest, &heard, phase);
+            held = self.is_held(held, &digest);
+        }
         if let Some(advance) = &advance
             && !gave_sample
-            && !digest.hold_window
-            && digest.entered.is_none()
-            && !answered_ecn
+            && !held
         {
             self.grow(packet, advance, rtt, now);
         }
@@ -114,11 +120,20 @@ impl Sender {
         if self.follows_slow_start {
             self.follow_recovery(heard);
         }
+        self.follow_reduction(heard);
         let gives = self.sampler.is_some();
         if gives {
             self.give_sample(packet, digest, heard, before);
         }
         gives
+    }
+
+    /// Whether the window must not grow; Linux's may with the ACK that ends a recovery, and not while it is reduced.
+    fn is_held(&self, held: bool, digest: &Digest) -> bool {
+        if self.reduction.is_none() {
+            return held;
+        }
+        self.is_reducing() || (held && !(digest.ended && digest.entered.is_none()))
     }
 
     /// Reports to the slow start rule what an acknowledgement in fast recovery says.
@@ -179,7 +194,14 @@ impl Sender {
     /// Reductions and the end of recovery; true if ECN reduced the window.
     #[inline]
     fn react(&mut self, packet: &Packet, digest: &Digest, now: Time) -> bool {
-        if digest.ended {
+        if self.tracks {
+            self.end_marked_reduction();
+        }
+        // @src Linux 6.12, tcp_bbr.c: a control that models the path sees the state after the acknowledgement, and so does
+        // not leave a recovery that another follows at once.
+        let goes_on = self.config.era == Era::Linux && self.sampler.is_some();
+        if digest.ended && !(goes_on && digest.entered.is_some()) {
+            self.end_reduction();
             self.cc.on_recovery_end(&mut self.window, now);
             if self.follows_slow_start {
                 self.slow_start.on_recovery_end(&mut self.window);
@@ -202,12 +224,16 @@ impl Sender {
             }
             return false;
         }
-        let new_window = self.reduced_at.is_none_or(|at| self.board.una() > at);
+        let new_window = if self.reduction.is_some() {
+            self.takes_mark()
+        } else {
+            self.reduced_at == NEVER_REDUCED || self.board.una() > self.reduced_at
+        };
         if self.config.ecn && packet.flags.has(Flags::ECE) && new_window && !self.cc.counts_marks()
         {
             self.rare_count.ecn_reductions += 1;
             // @src rfc3168#6.1.2: whole segments leave, so below two the window is one.
-            self.held_by_ecn |= self.window.cwnd < 2.0;
+            self.held_by_ecn |= self.window.cwnd < 2.0 && self.config.era != Era::Linux;
             self.reduce(Signal::EcnEcho, self.board.flight(), now);
             self.ecn_reduced_at = self.board.nxt();
             return true;
@@ -238,8 +264,10 @@ impl Sender {
         if self.in_slow_start() {
             let before = self.window.cwnd;
             self.slow_start.on_ack(&mut self.window, &ack);
+            let grown = self.window.cwnd;
             self.cc.on_slow_start(&mut self.window, &ack);
-            if self.tracks && self.config.era == Era::Linux {
+            // What the control has cut it keeps.
+            if self.tracks && self.config.era == Era::Linux && self.window.cwnd >= grown {
                 self.leave_slow_start(before, &ack);
             }
         } else {

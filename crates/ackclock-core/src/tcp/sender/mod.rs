@@ -11,7 +11,7 @@
 //! leaves:   whole segments, while the recovery finds room in cwnd (floor(cwnd) of them) and
 //!           nxt - una < receiver window; cwnd is kept in [1, receiver window]
 //! linux:    (era) slow start ends at ssthresh, and the control gets the rest of the ACK; samples of the control
-//!           are of the newest segment; bursts by `offload`
+//!           are of the newest segment; bursts by `offload`; reductions by `reduction`
 //! growth:   slow start while cwnd < ssthresh, else the control; never in fast recovery, nor with the
 //!           ACK that begins or ends it, nor with one that ECN answers
 //! RTT:      timestamps: every ACK of new data; else an ACK that covers no segment ever retransmitted,
@@ -20,7 +20,8 @@
 //!           one segment holds ssthresh
 //! ECN:      ECT on new data only; one reduction per window, CWR with the next new segment; a loss of
 //!           data sent before an ECN reduction does not reduce again; a window of one segment cannot be
-//!           reduced: then the retransmission timer is reset and the next segment waits for it
+//!           reduced: then the retransmission timer is reset and the next segment waits for it; era linux:
+//!           two segments are left, and nothing waits
 //! idle:     nothing in flight and nothing sent for more than an RTO: cwnd = min(IW, cwnd); era linux: halved for
 //!           each RTO, not below min(IW, cwnd), and ssthresh = max(ssthresh, 3/4 cwnd)
 //! SYN lost: IW = 1, RTO = 3 s
@@ -34,6 +35,7 @@
 
 mod ack;
 mod offload;
+mod reduction;
 mod samples;
 mod send;
 mod timers;
@@ -59,6 +61,7 @@ use crate::tcp::{
 use crate::units::{Bytes, Span, Time};
 use crate::wire::{Flags, Packet};
 
+use reduction::{FLOOR, Reduction};
 use undo::Undo;
 
 /// What a sender is made of.
@@ -82,6 +85,8 @@ pub struct SenderParts {
     /// Slow start rule.
     pub slow_start: Box<dyn SlowStart>,
 }
+
+const NEVER_REDUCED: u32 = u32::MAX;
 
 /// The connection request: when it was sent last, and whether that was not the first time.
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +134,8 @@ pub struct Sender {
     /// There is such a rule.
     follows_slow_start: bool,
     sends_ect_1: bool,
+    /// Timeouts in a row without new data acknowledged.
+    consecutive: u32,
     window: Window,
     board: Scoreboard,
     cc: Box<dyn CongestionControl>,
@@ -138,12 +145,10 @@ pub struct Sender {
     /// [`Span::MAX`] before the first sample.
     min_rtt: Span,
     transfer: Transfer,
-    /// Timeouts in a row without new data acknowledged.
-    consecutive: u32,
     /// `nxt` at the last reduction by ECN.
     ecn_reduced_at: u32,
-    /// `nxt` at the last reduction of any kind; ECN answers only beyond it.
-    reduced_at: Option<u32>,
+    /// `nxt` at the last reduction of any kind, beyond which alone ECN answers; [`NEVER_REDUCED`] before the first.
+    reduced_at: u32,
     last_sent_at: Time,
     config: Arc<TcpConfig>,
     retransmission: Deadline,
@@ -160,6 +165,8 @@ pub struct Sender {
     marks: Option<Vec<u32>>,
     /// Where needless repairs are to be found out.
     undo: Option<Box<Undo>>,
+    /// Era linux: how the window is reduced where the recovery marks losses and no model of the path sets it.
+    reduction: Option<Box<Reduction>>,
     /// Marked packets reported so far (AccECN's `s.cep`).
     marks_reported: u32,
     /// Losses below this segment have been reported to the slow start rule.
@@ -169,6 +176,12 @@ pub struct Sender {
     rare_count: RareCounts,
     request: Request,
     next_paced: Time,
+    /// The next segment leaves whatever the pacer says.
+    unpaced: bool,
+    /// Era linux: by how much the burst in hand left late, as far as no segment of it has caught up.
+    pacing_credit: Span,
+    /// F-RTO may test the timeout in hand.
+    tests_next_timeout: bool,
     /// The receiver's clock in the newest acknowledgement that had it.
     peer_clock: u32,
     initial_window: u32,
@@ -209,6 +222,8 @@ impl Sender {
             losses_followed: 0,
             marks: recovery.marks_losses().then(Vec::new),
             undo: Undo::is_wanted(&config).then(Box::default),
+            reduction: (config.era == Era::Linux && recovery.marks_losses() && !cc.wants_samples())
+                .then(Box::default),
             uses_sack: recovery.uses_sack(),
             sends_ect_1: cc.sends_ect_1(),
             sampler: cc.wants_samples().then(Box::default),
@@ -228,9 +243,12 @@ impl Sender {
             earliest: Deadline::NEVER,
             consecutive: 0,
             next_paced: Time::ZERO,
+            unpaced: false,
+            tests_next_timeout: false,
+            pacing_credit: Span::ZERO,
             last_sent_at: Time::ZERO,
             peer_clock: 0,
-            reduced_at: None,
+            reduced_at: NEVER_REDUCED,
             ecn_reduced_at: 0,
             cwr_pending: false,
             held_by_ecn: false,
@@ -275,7 +293,8 @@ impl Sender {
             ..Congestion::at(now, signal, flight)
         };
         if let Some(undo) = &mut self.undo {
-            undo.on_reduction(signal, &self.window, &self.board, &self.config);
+            let may_test = self.tests_next_timeout && self.config.frto;
+            undo.on_reduction(signal, &self.window, &self.board, may_test);
         }
         let before = self.window;
         self.cc.on_congestion(&mut self.window, &event);
@@ -283,9 +302,28 @@ impl Sender {
             self.losses_followed = self.board.una();
             self.slow_start.on_congestion(&mut self.window, &event, &before);
         }
-        self.reduced_at = Some(self.board.nxt());
+        if self.tracks && self.config.era == Era::Linux {
+            self.answer_as_linux(signal, &before);
+        }
+        self.reduced_at = self.board.nxt();
         self.cwr_pending = self.config.ecn;
         self.check_window(now);
+    }
+
+    /// What Linux's sender does with any control's answer.
+    fn answer_as_linux(&mut self, signal: Signal, before: &Window) {
+        match signal {
+            // @src Linux 6.12: every `ssthresh` function leaves two segments.
+            Signal::EcnEcho => {
+                self.window.cwnd = self.window.cwnd.max(FLOOR.min(before.cwnd));
+            }
+            // @src Linux 6.12, tcp_input.c: `tcp_enter_loss`; what left lately is not taken for lost.
+            Signal::Rto { .. } if self.window.cwnd <= 1.0 => {
+                self.window.cwnd = f64::from(self.recovery.pipe(&self.board)) + 1.0;
+            }
+            _ => {}
+        }
+        self.spread_reduction(signal, before);
     }
 
     /// Keeps cwnd in bounds and stops a flow whose control has lost its mind.

@@ -5,7 +5,7 @@ use crate::cc::{Ack, EcnCounts};
 use crate::recovery::{AckIn, Digest, Phase};
 use crate::tcp::Stage;
 use crate::units::{Span, Time};
-use crate::wire::{Flags, Packet, SackBlock};
+use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
 
 impl Sender {
     /// The draft's `CheckIfApplicationLimited`.
@@ -59,12 +59,16 @@ impl Sender {
         if self.marks.is_some() {
             self.recovery.on_sent(&self.board, seq, now);
         }
+        self.count_reduced();
         if again && let Some(undo) = &mut self.undo {
             undo.on_resent(now);
         }
     }
 
     fn track_delivery(&mut self, seq: u32, now: Time) {
+        if let Some(undo) = &mut self.undo {
+            undo.on_delivered(&self.board, seq);
+        }
         if let Some(sampler) = &mut self.sampler {
             sampler.on_delivered(seq, now);
         }
@@ -73,8 +77,20 @@ impl Sender {
         }
     }
 
+    /// Takes the SACK blocks of an acknowledgement in ascending order, as one report; returns how many outstanding
+    /// segments they newly report. The latest comes first in the packet (RFC 2018): what an older block reports
+    /// beside it has not been overtaken.
+    #[inline(never)]
+    pub(super) fn track_sacks(&mut self, packet: &Packet, now: Time) -> u32 {
+        let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
+        let count = packet.sack_blocks().len();
+        blocks[..count].copy_from_slice(packet.sack_blocks());
+        blocks[..count].sort_unstable();
+        blocks[..count].iter().map(|&block| self.track_sack(block, now)).sum()
+    }
+
     /// Takes a SACK block; returns how many outstanding segments it newly reports.
-    pub(super) fn track_sack(&mut self, block: SackBlock, now: Time) -> u32 {
+    fn track_sack(&mut self, block: SackBlock, now: Time) -> u32 {
         let mut fresh = self.marks.take().unwrap_or_default();
         fresh.clear();
         let count = self.board.sack_each(block, |seq| fresh.push(seq));
@@ -85,6 +101,9 @@ impl Sender {
             }
             if marks {
                 self.recovery.on_delivered(&self.board, seq, now);
+            }
+            if let Some(undo) = &mut self.undo {
+                undo.on_delivered(&self.board, seq);
             }
         }
         self.marks = marks.then_some(fresh);

@@ -12,6 +12,8 @@ use crate::wire::{Flags, Timestamps, timestamp};
 
 /// Bytes of the first window of a receiver that autotunes (Linux: 65535 less what a SYN's room takes).
 const FIRST_WINDOW: u32 = 64_240;
+/// Packets of a connection that Linux does not pace.
+const UNPACED_PACKETS: u64 = 10;
 
 /// Time that `size` takes at `rate`; the nearest picosecond matters to no pacer.
 #[inline]
@@ -45,7 +47,7 @@ impl Sender {
         let mut together = 0;
         loop {
             if let Some(rate) = rate
-                && ((now < self.next_paced && together == 0) || rate.0 == 0)
+                && ((now < self.next_paced && together == 0 && !self.unpaced) || rate.0 == 0)
             {
                 // At rate 0 only the control itself can start the flow again.
                 if rate.0 > 0 {
@@ -57,9 +59,9 @@ impl Sender {
             if new_data && self.board.outstanding() == 0 {
                 self.restart_after_idle(now);
             }
-            let mut offer = Offer { cwnd: self.window.cwnd, new_data, models_path: false };
+            let mut offer = Offer { cwnd: self.window.cwnd, new_data, window_meters: false };
             if self.tracks {
-                offer.models_path = self.sampler.is_some();
+                offer.window_meters = self.sampler.is_some() || self.is_reducing();
                 if offloads {
                     bursts.note(burst, ctx.out);
                     if new_data && burst == bursts.end {
@@ -94,10 +96,31 @@ impl Sender {
             };
             if let Some(rate) = rate {
                 let gap = gap(rate, Bytes(u64::from(size)));
-                self.next_paced = paced(self.next_paced, now, gap, self.cc.burst_budget());
-                together = (together + 1) % quantum;
+                let burst = self.cc.burst_budget();
+                self.next_paced = if self.config.era == Era::Linux && burst == 0 {
+                    self.paced_as_linux(now, gap, together == 0)
+                } else {
+                    paced(self.next_paced, now, gap, burst)
+                };
+                let is_exempt = std::mem::take(&mut self.unpaced);
+                together = if is_exempt { 0 } else { (together + 1) % quantum };
             }
         }
+    }
+
+    /// When the next segment may leave after one that takes `gap`: one that leaves late, as the window or a timer held it
+    /// back, catches up with half of its time at most; the first ten are not paced.
+    fn paced_as_linux(&mut self, now: Time, gap: Span, is_first: bool) -> Time {
+        // @src Linux 6.12, tcp_output.c: `tcp_update_skb_after_send`.
+        if self.count.sent_packets < UNPACED_PACKETS {
+            return self.next_paced.max(now);
+        }
+        if is_first {
+            self.pacing_credit = now.since(self.next_paced.min(now));
+        }
+        let caught_up = self.pacing_credit.min(Span(gap.0 / 2));
+        self.pacing_credit = Span(self.pacing_credit.0 - caught_up.0);
+        self.next_paced.max(now) + Span(gap.0 - caught_up.0)
     }
 
     /// What only some senders do before they send; true if nothing more leaves now.

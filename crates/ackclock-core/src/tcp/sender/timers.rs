@@ -2,7 +2,8 @@
 
 use super::Sender;
 use crate::cc::Signal;
-use crate::recovery::Digest;
+use crate::recovery::{AckIn, Digest, Phase};
+use crate::scenario::Era;
 use crate::tcp::{Deadline, EndpointCtx, Stage, tick};
 use crate::units::{Span, Time};
 
@@ -101,10 +102,17 @@ impl Sender {
         }
         if self.sampler.is_some() {
             self.declare_new_losses(now);
+            self.leave_out_losses();
         }
-        // A probe or a first repair need not wait for the pacer.
-        self.next_paced = now;
+        // @src Linux 6.12, tcp_recovery.c: `tcp_rack_reo_timeout` lets the reduction begin as with one delivered.
+        self.follow_reduction(&AckIn {
+            delivered: u32::from(digest.entered.is_some()),
+            ..AckIn::at(now)
+        });
+        // A probe need not wait for the pacer; what it owes stays.
+        self.unpaced = self.recovery.phase() == Phase::Open;
         self.send(ctx, u32::MAX);
+        self.unpaced = false;
         if self.stage == Stage::Open && self.count.sent_packets > sent {
             self.arm_retransmission_timer(now);
         }
@@ -120,6 +128,36 @@ impl Sender {
         };
         if at != self.repair.at {
             self.repair = Deadline { at, armed: now };
+        }
+    }
+
+    /// Linux's rate sample counts the losses that its acknowledgement reveals.
+    fn leave_out_losses(&mut self) {
+        if self.config.era == Era::Linux
+            && let Some(sampler) = &mut self.sampler
+        {
+            sampler.leave_out_losses();
+        }
+    }
+
+    /// Which timeout in a row this one is, for what it does to ssthresh: the first reduces it. Linux counts one that
+    /// comes within another reduction as a later one, and the first after progress as a first.
+    fn timeout_in_row(&self) -> u32 {
+        if self.config.era != Era::Linux || self.marks.is_none() {
+            return self.consecutive;
+        }
+        // @src Linux 6.12, tcp_input.c: `tcp_enter_loss`.
+        let within = self.is_reducing() || self.recovery.phase() == Phase::Recovery;
+        self.consecutive.max(if within { 2 } else { 1 })
+    }
+
+    /// Whether F-RTO may test the timeout that is due (RFC 5682 section 2.1 step 1; Linux also tests a later one of the
+    /// same segment, section 3.2, and none within fast recovery).
+    fn may_test_timeout(&self) -> bool {
+        if self.config.era == Era::Linux {
+            self.recovery.phase() == Phase::Open || self.consecutive > 1
+        } else {
+            self.consecutive == 1
         }
     }
 
@@ -139,11 +177,13 @@ impl Sender {
             return;
         }
         self.consecutive += 1;
+        let consecutive = self.timeout_in_row();
         let held = self.window.ssthresh;
         let flight = self.board.flight();
+        self.tests_next_timeout = self.may_test_timeout();
         self.recovery.on_rto(&mut self.board, now);
         self.deliveries.end_application_limit();
-        self.reduce(Signal::Rto { consecutive: self.consecutive }, flight, now);
+        self.reduce(Signal::Rto { consecutive }, flight, now);
         if self.sampler.is_some() {
             if self.marks.is_some() {
                 self.declare_new_losses(now);
@@ -151,17 +191,19 @@ impl Sender {
                 // Also what had been sent again.
                 self.declare_losses(0, now);
             }
+            self.leave_out_losses();
         }
         if self.stage != Stage::Open {
             return;
         }
-        if self.consecutive > 1 {
+        if consecutive > 1 {
             // @src rfc5681#3.1: a segment that times out again leaves ssthresh alone.
             self.window.ssthresh = held;
         }
-        // What is lost need not wait for the pacer.
-        self.next_paced = now;
+        // The first repair need not wait for the pacer; what it owes stays.
+        self.unpaced = true;
         self.send(ctx, u32::MAX);
+        self.unpaced = false;
         // Also where the window let nothing out.
         self.arm_retransmission_timer(now);
         self.record_window(ctx);

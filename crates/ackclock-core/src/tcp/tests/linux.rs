@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::wire::{Left, Setup};
+use super::wire::{Fate, Left, Setup};
 use super::{Fixed, Mad, at, ms};
-use crate::cc::{Ack, Congestion, CongestionControl, Window};
+use crate::cc::{Ack, Congestion, CongestionControl, Signal, Window};
 use crate::scenario::Era;
 use crate::tcp::{Endpoint, TcpConfig};
-use crate::units::Span;
+use crate::units::{BitRate, Span};
 use crate::wire::Flags;
 
 /// A sender of era `linux` over a path of 200 ms and 1000 segments a second, without a handshake.
@@ -124,4 +124,117 @@ fn the_smallest_rto_is_beyond_the_round_trip() {
         rto.sample(ms(100), &config);
     }
     assert_eq!(rto.timeout(), ms(300));
+}
+
+/// Ends slow start at 14 segments with a cut to 7.
+struct Cutter;
+
+impl CongestionControl for Cutter {
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+    fn on_slow_start(&mut self, window: &mut Window, _ack: &Ack) {
+        if window.cwnd >= 14.0 {
+            *window = Window { cwnd: 7.0, ssthresh: 7.0 };
+        }
+    }
+    fn on_congestion(&mut self, _window: &mut Window, _event: &Congestion) {}
+}
+
+#[test]
+fn a_control_that_ends_slow_start_with_a_cut_keeps_it() {
+    let mut setup = setup();
+    setup.cc = Some(Box::new(Cutter));
+    let mut wire = setup.build().started();
+    wire.run(at(1000));
+    let seen = wire.sender.snapshot();
+    assert_eq!((seen.cwnd, seen.ssthresh), (7.0, 7.0));
+}
+
+/// Halves at losses and marks, without growth.
+struct Halves;
+
+impl CongestionControl for Halves {
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+    fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
+        window.ssthresh = (window.cwnd / 2.0).floor().max(2.0);
+        window.cwnd = match event.signal {
+            Signal::Rto { .. } => 1.0,
+            // As RFC 3168 lets it: down to one.
+            _ => (window.cwnd / 2.0).max(1.0).min(window.cwnd),
+        };
+    }
+    fn uses_slow_start(&self) -> bool {
+        false
+    }
+}
+
+/// All is marked: 20, 10, 5, 2, and there it stays; nothing waits for the retransmission timer.
+#[test]
+fn marks_leave_two_segments() {
+    let mut setup = setup();
+    setup.cc = Some(Box::new(Halves));
+    setup.config.initial_window = 20;
+    setup.config.ecn = true;
+    let setup = setup.script(|packet, _| if packet.is_ack() { Fate::Deliver } else { Fate::Mark });
+    let mut wire = setup.build().started();
+    wire.run(at(10_000));
+    let seen = wire.sender.snapshot();
+    assert_eq!((seen.cwnd, seen.timeouts, seen.ecn_reductions > 3), (2.0, 0, true));
+    // Two segments a round trip of 201 ms, once it is there.
+    assert!(wire.left.iter().filter(|p| p.at > at(5000)).count() > 40);
+}
+
+/// Twenty in flight, one lost: the window falls by one for every other segment that arrives, not at once.
+#[test]
+fn a_reduction_is_spread_over_a_round_trip() {
+    let mut setup = setup().dropping(&[25]);
+    setup.cc = Some(Box::new(Halves));
+    setup.config.initial_window = 20;
+    let mut wire = setup.build().started();
+    let mut seen = Vec::new();
+    for t in 200..700 {
+        wire.run(at(t));
+        let cwnd = wire.sender.snapshot().cwnd;
+        if seen.last() != Some(&cwnd) {
+            seen.push(cwnd);
+        }
+    }
+    assert_eq!((seen[0], *seen.last().unwrap()), (20.0, 10.0));
+    assert!(seen.len() > 6, "{seen:?}");
+    assert!(seen.windows(2).all(|w| (w[0] - w[1]).abs() <= 2.0), "{seen:?}");
+}
+
+/// Paces 100 segments a second, in flight up to the window.
+struct Paced;
+
+impl CongestionControl for Paced {
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+    fn on_congestion(&mut self, _window: &mut Window, _event: &Congestion) {}
+    fn uses_slow_start(&self) -> bool {
+        false
+    }
+    fn pacing_rate(&self) -> Option<BitRate> {
+        Some(BitRate(100 * 8 * 1052))
+    }
+}
+
+/// A fifth is lost, so that timers of repairs run all the time: in no second more leaves than the pacing rate lets, but one
+/// segment that need not wait.
+#[test]
+fn timers_of_repairs_do_not_forgive_what_the_pacer_is_owed() {
+    for era in [Era::Rfc, Era::Linux] {
+        let mut setup = setup();
+        setup.config.era = era;
+        setup.cc = Some(Box::new(Paced));
+        setup.config.initial_window = 30;
+        let setup = setup.script(|packet, number| {
+            if !packet.is_ack() && number % 5 == 3 { Fate::Drop } else { Fate::Deliver }
+        });
+        let mut wire = setup.build().started();
+        wire.run(at(20_000));
+        for second in 2..19 {
+            let span = at(1000 * second)..at(1000 * second + 1000);
+            let count = wire.left.iter().filter(|p| span.contains(&p.at)).count();
+            assert!(count <= 103, "{era:?}, second {second}: {count}");
+        }
+    }
 }

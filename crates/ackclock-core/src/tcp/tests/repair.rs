@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::wire::{Fate, Setup, Wire};
 use super::{at, ms};
 use crate::cc::{Ack, Congestion, CongestionControl, Signal, Window};
+use crate::scenario::Era;
 use crate::tcp::Endpoint;
 use crate::wire::{Flags, Packet};
 
@@ -173,5 +174,80 @@ fn a_sudden_delay_makes_a_timeout_that_is_taken_back() {
             assert_eq!(wire.resent_seqs(), [20], "{what}");
             assert!(wire.sender.snapshot().completed_s > 0.0);
         }
+    }
+}
+
+/// A segment that overtakes nothing: an acknowledgement names the newest block first, and what older blocks report beside
+/// it has not been overtaken. 25 and 60 are lost; with the ACKs between 49 and 63 lost too, one report has both news.
+#[test]
+fn blocks_of_one_report_show_no_reordering() {
+    let acks_lost = |packet: &Packet| packet.is_ack() && !packet.sack_blocks().is_empty();
+    let mut since = 0;
+    let setup = Setup::new("rack").config(|c| c.initial_window = 80).segments(400).script(
+        move |packet, _| {
+            if first(packet, &[25, 60, 120]) {
+                return Fate::Drop;
+            }
+            since += u32::from(acks_lost(packet));
+            if acks_lost(packet) && (20..38).contains(&since) { Fate::Drop } else { Fate::Deliver }
+        },
+    );
+    let mut wire = noted(setup).0;
+    wire.run(at(60_000));
+    assert_eq!(wire.resent_seqs(), [25, 60, 120]);
+    // Without reordering the third later one reveals a loss: 120 is sent again as soon as 123 is reported, which
+    // left 3 ms after it, or at the end of a recovery; not a quarter of the round trip of 200 ms later.
+    let left = |seq: u32, again: bool| {
+        let found = wire.left.iter().find(|p| p.seq == seq && p.flags.has(Flags::RETX) == again);
+        found.map(|p| p.at).unwrap()
+    };
+    let waited = left(120, true).since(left(123, false));
+    assert!(waited < ms(215), "{waited:?}");
+}
+
+/// Segment 25 is lost; its repair is in flight when the recovery that 100 began ends. That of 25 comes with a timestamp older
+/// than the first retransmission of the episode in hand, and proves nothing: both were needed.
+#[test]
+fn the_acknowledgement_of_an_earlier_repair_is_no_proof() {
+    for lost in [&[25, 44, 62, 80, 99][..], &[25, 40, 55, 70, 85, 100][..]] {
+        let mut setup = of_twenty("rack")
+            .segments(400)
+            .script(|packet, _| if first(packet, lost) { Fate::Drop } else { Fate::Deliver });
+        (setup.config.dsack, setup.config.eifel, setup.config.frto) = (true, true, true);
+        setup.config.timestamps = true;
+        let (mut wire, log) = noted(setup);
+        wire.run(at(60_000));
+        let log = log.lock().unwrap();
+        assert!(
+            log.len() > 1 && log.iter().all(|(signal, _)| *signal != Signal::Spurious),
+            "{log:?}"
+        );
+        assert_eq!(wire.resent_seqs(), lost);
+    }
+}
+
+/// What leaves from 201 to 220 ms takes 3.5 s more, and the first repair is lost: the timer expires twice. RFC 5682 section
+/// 2.1 tests the first timeout alone; Linux also the second of the same segment (section 3.2).
+#[test]
+fn a_delay_over_two_timeouts_is_taken_back_in_era_linux_alone() {
+    for era in [Era::Rfc, Era::Linux] {
+        let mut lost = false;
+        let setup = of_twenty("rack").segments(400).script(move |packet, _| {
+            let late: Vec<u32> = (20..40).collect();
+            if first(packet, &late) {
+                return Fate::Late(ms(3500));
+            }
+            let drop = !packet.is_ack() && packet.seq == 20 && !std::mem::replace(&mut lost, true);
+            if drop { Fate::Drop } else { Fate::Deliver }
+        });
+        let mut setup = setup;
+        (setup.config.frto, setup.config.era) = (true, era);
+        setup.recovery = serde_json::from_str(r#"{"kind": "rack", "tlp": false}"#).unwrap();
+        let (mut wire, log) = noted(setup);
+        wire.run(at(60_000));
+        let log = log.lock().unwrap();
+        assert!(wire.sender.snapshot().timeouts >= 2, "{era:?} {log:?}");
+        let undone = log.iter().any(|(signal, _)| *signal == Signal::Spurious);
+        assert_eq!(undone, era == Era::Linux, "{era:?} {log:?}");
     }
 }

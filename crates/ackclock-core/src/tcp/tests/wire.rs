@@ -80,7 +80,8 @@ impl Setup {
 
     pub(super) fn build(self) -> Wire {
         let size = self.size.or(self.segments.map(|n| Bytes(u64::from(n * self.config.mss))));
-        let env = RecoveryEnv { limited_transmit: self.config.limited_transmit };
+        let env =
+            RecoveryEnv { limited_transmit: self.config.limited_transmit, era: self.config.era };
         let recovery = recovery::build(&self.recovery, &env, "recovery").unwrap();
         let log = Log::default();
         let cc =

@@ -166,3 +166,49 @@ fn aggregated_acknowledgements_widen_the_window_of_linux_once_the_pipe_is_full()
     control.filled_pipe = true;
     near::<9>(control.target(), 106.0);
 }
+
+/// 80 in flight when recovery begins with 70 left and 4 delivered: 74. A recovery that follows at once takes nothing more; one
+/// that follows an open state, and one after a timeout, do.
+#[test]
+fn recoveries_in_a_row_conserve_packets_once() {
+    let loss = Signal::FastRetransmit { lost: 1 };
+    let mut bench = Bench::probing();
+    bench.round(40, 40);
+    let before = bench.window.cwnd;
+    let begin = |bench: &mut Bench, signal: Signal, inflight: u32| {
+        let event = Congestion::at(bench.now, signal, inflight);
+        bench.control.on_congestion(&mut bench.window, &event);
+        bench.acknowledge(4, inflight, |sample| sample.prior_delivered = 0);
+        bench.window.cwnd
+    };
+    near::<9>(begin(&mut bench, loss, 30), 34.0);
+    bench.round(40, 40);
+    let second = bench.window.cwnd;
+    assert!(second > 40.0, "{second}");
+    assert!(begin(&mut bench, loss, 20) >= second, "the second in a row");
+    bench.control.on_recovery_end(&mut bench.window, bench.now);
+    assert!(bench.window.cwnd >= before);
+    near::<9>(begin(&mut bench, loss, 20), 24.0);
+    begin(&mut bench, Signal::Rto { consecutive: 1 }, 20);
+    near::<9>(begin(&mut bench, loss, 10), 14.0);
+}
+
+/// In era linux 25 of 125 lost in each round are a policer: from the eighth on the rate is that of what came through.
+#[test]
+fn era_linux_follows_the_rate_of_a_policer() {
+    for era in [Era::Rfc, Era::Linux] {
+        let mut bench = Bench::new();
+        bench.control = Bbr::new(BbrParams::default(), &env(era)).unwrap();
+        let mut lost = 0;
+        for _ in 0..9 {
+            bench.now += Span::from_millis(125);
+            lost += 10;
+            bench.acknowledge(40, 40, |sample| {
+                (sample.newly_lost, sample.total_lost) = (10, lost);
+                sample.delivery_rate = 400.0;
+            });
+        }
+        let bw = bench.control.bw();
+        near::<6>(bw, if era == Era::Linux { 320.0 } else { 400.0 });
+    }
+}

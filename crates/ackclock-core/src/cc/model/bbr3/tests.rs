@@ -239,6 +239,15 @@ fn a_probe_after_one_that_was_too_high_is_careful() {
     bench.round(400.0, 40);
     bench.round(400.0, 50);
     assert_eq!(bench.control.phase(), "probe-bw-up");
+    // This one ends by three rounds without growth: no third follows, the cycle goes on.
+    for _ in 0..5 {
+        if bench.control.phase() == "probe-bw-up" {
+            bench.round(400.0, 30);
+        }
+    }
+    assert_eq!(bench.control.phase(), "probe-bw-down");
+    bench.round(400.0, 30);
+    assert_eq!(bench.control.phase(), "probe-bw-cruise");
 }
 
 /// Six ranges and more than 2 % lost in a round of recovery end Startup; a seventh of one range does not.
@@ -407,4 +416,28 @@ fn parameters_out_of_range_are_refused_by_name() {
     ] {
         assert_eq!(refusal::<CcEnv, Bbr3>(given, &env(Era::Rfc)), expected);
     }
+}
+
+/// Losses while cruising bound rate and flight for a short time; measuring the round trip forgets both.
+#[test]
+fn measuring_the_round_trip_forgets_the_short_term_bounds() {
+    let mut bench = Bench::cruising();
+    bench.round(300.0, 30);
+    bench.lose(7, 30, 1);
+    bench.round(300.0, 30);
+    near::<9>(bench.probe("bw_shortterm_bps"), 300.0 * 8000.0);
+    assert!(bench.probe("inflight_shortterm").is_finite());
+    // The probe for the rate is not due: the wait begins anew.
+    bench.control.cycle_stamp = bench.now + Span::from_millis(60_000);
+    bench.now += Span::from_millis(5000);
+    bench.round(300.0, 30);
+    assert_eq!(bench.control.phase(), "probe-rtt");
+    for _ in 0..10 {
+        if bench.control.phase() == "probe-rtt" {
+            bench.round(150.0, 10);
+        }
+    }
+    assert_eq!(bench.control.phase(), "probe-bw-cruise");
+    assert!(bench.control.bw_shortterm.is_infinite());
+    assert!(bench.control.inflight_shortterm.is_infinite());
 }

@@ -71,10 +71,10 @@ def sequence(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     if window is None:
         axes.set_ylim(bottom=0)
     else:
-        first, until, lowest, highest = window
-        axes.set_xlim(first, until)
+        since, until, lowest, highest = window
+        axes.set_xlim(since, until)
         axes.set_ylim(lowest, highest)
-        note = "; ".join(part for part in (note, f"from {first:.3g} s to {until:.3g} s") if part)
+        note = "; ".join(part for part in (note, f"from {since:.3g} s to {until:.3g} s") if part)
     if note:
         _note(axes, note)
     _legend(axes)

@@ -218,6 +218,6 @@ def _design(found: Found, file: Path) -> None:
             name = "defaults" if place < 0 else place
             votes = at.rungs[-1] if at.rungs else {}
             writer.writerow(
-                [name, len(at.rungs), place in found.accepted, *(at.values[n] for n in names),
-                 *(votes.get(claim, "") for claim in claims)]
+                [name, len(at.rungs), place in found.accepted,
+                 *(shown(at.values[n]) for n in names), *(votes.get(claim, "") for claim in claims)]
             )  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.page import save_report
+from ackclock.reproduce.run.sensitivity import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -59,7 +60,7 @@ def _csv(done: Sensitivity, path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(head)
         for trial in done.trials:
-            values = [{**defaults, **trial.values}[name] for name in names]
+            values = [shown({**defaults, **trial.values}[name]) for name in names]
             for part in trial.result.parts:
                 writer.writerow(
                     [*values, part.name, part.measured, part.low, part.high, part.expected,

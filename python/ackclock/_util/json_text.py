@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["json_text"]
 
@@ -19,7 +22,9 @@ def _finite(data: Any) -> Any:
     return data
 
 
-def json_text(data: Any, *, indent: int | None = None) -> str:
+def json_text(
+    data: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None
+) -> str:
     """Write plain data as JSON.
 
     Parameters
@@ -28,5 +33,13 @@ def json_text(data: Any, *, indent: int | None = None) -> str:
         Dicts, lists, text and numbers; what is not finite becomes null.
     indent
         Spaces a level; left out: one line.
+    default
+        Turns what JSON has no form for, such as a date, into what it has; left out: refused.
     """
-    return json.dumps(_finite(data), indent=indent, ensure_ascii=indent is None, allow_nan=False)
+    return json.dumps(
+        _finite(data),
+        indent=indent,
+        default=default,
+        ensure_ascii=indent is None,
+        allow_nan=False,
+    )

@@ -113,8 +113,8 @@ def _loaded(file: Path, changes: tuple[str, ...], *, no_code: bool) -> tuple[Sce
 @JSON
 def explain(file: Path, changes: tuple[str, ...], *, parallel: bool, as_json: bool) -> None:
     """Say what FILE would run: routes, defaults used and their era, predicted cost."""
-    import json
+    from ackclock._util.json_text import json_text
 
     scenario = load_scenario(file, changes)
     explanation = scenario.parallelism() if parallel else scenario.explain()
-    click.echo(json.dumps(explanation.data, indent=2) if as_json else str(explanation))
+    click.echo(json_text(explanation.data, indent=2) if as_json else str(explanation))

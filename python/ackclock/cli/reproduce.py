@@ -204,8 +204,7 @@ def _dry_run(papers: list[PaperData], tier: str, means: Means, *, as_json: bool)
 
 
 def _listed(*, as_json: bool) -> str:
-    import json
-
+    from ackclock._util.json_text import json_text
     from ackclock._util.text_table import table
     from ackclock.reproduce.read.folder import names, read
 
@@ -218,7 +217,7 @@ def _listed(*, as_json: bool) -> str:
                      paper.about["title"]))  # fmt: skip
     head = ("paper", "year", "claims", "checkable", "figures", "title")
     if as_json:
-        return json.dumps([dict(zip(head, row, strict=True)) for row in rows])
+        return json_text([dict(zip(head, row, strict=True)) for row in rows])
     return table(head, [[str(cell) for cell in row] for row in rows], most=1000)
 
 

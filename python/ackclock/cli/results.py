@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,7 @@ def list_(
     as_json: bool,
 ) -> None:
     """List runs, the latest last."""
+    from ackclock._util.json_text import json_text
     from ackclock.experiments.store import query
 
     with _opened(place) as store:
@@ -93,7 +95,7 @@ def list_(
     if as_json:
         parsed = cache(json.loads)
         lines = [
-            json.dumps({**row, "labels": parsed(row["labels"]), "tables": parsed(row["tables"])})
+            json_text({**row, "labels": parsed(row["labels"]), "tables": parsed(row["tables"])})
             for row in found
         ]
         click.echo("\n".join(lines), nl=bool(lines))
@@ -262,16 +264,24 @@ def query(sql: str, place: Path | None, *, unconfined: bool, as_json: bool) -> N
     Tables: runs, flows, links, and every recorded table; the column key joins them. A query reads
     these tables only, within 2 GiB of memory and 300 s, unless --unconfined is given.
     """
+    from ackclock._util.json_text import json_text
     from ackclock._util.text_table import table
     from ackclock.experiments.store import query as queries
 
     with _opened(place) as store:
         found = queries.sql(store, sql, confined=not unconfined)
     if as_json:
-        click.echo(json.dumps(found.to_pylist(), default=str))
+        click.echo(json_text(found.to_pylist(), default=_plain))
         return
     rows = [["-" if v is None else str(v) for v in row.values()] for row in found.to_pylist()]
     click.echo(table(found.column_names, rows, most=40 if sys.stdout.isatty() else 1_000_000))
+
+
+def _plain(value: object) -> float | int | str:
+    """What JSON has for a value of SQL: numbers for decimals (sums of counts), text for dates."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return str(value)
 
 
 @results.command()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.json_text import json_text
 from ackclock._util.number_text import number
 from ackclock._util.text_table import printable
 from ackclock.emulation import controls
@@ -166,7 +166,7 @@ def build_run(scenario: Scenario, seen: Seen, limit_s: float) -> EmulatedRun:
         "warnings": _warnings(scenario, seen, wanted),
         "emulation": emulation,
     }
-    run = EmulatedRun(scenario, json.dumps(summary), Tables(raw, names))
+    run = EmulatedRun(scenario, json_text(summary), Tables(raw, names))
     run.captured = links["captured"]
     return run
 

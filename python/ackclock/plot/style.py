@@ -98,16 +98,15 @@ def save(figure: Figure, path: Path, *, command: str = "") -> None:
     command
         What the user typed.
     """
-    import json
-
     import matplotlib as mpl
 
+    from ackclock._util.json_text import json_text
     from ackclock.errors import UnsupportedError
 
     known = dict(getattr(figure, "_ackclock_recipe", {}))
     if command:
         known["command"] = command
-    text = json.dumps(known, sort_keys=True)
+    text = json_text(dict(sorted(known.items())))
     kind = path.suffix.lower()
     metadata: dict[str, Any] = {
         ".svg": {"Creator": "ackclock", "Description": text, "Date": None},

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.foreign_files import ForeignFileError, check_folder, read_json, read_table
+from ackclock._util.json_text import json_text
 from ackclock._util.output_folder import whole_folder
 from ackclock.errors import AckclockError
 
@@ -124,7 +124,7 @@ def _provenance(summary: Mapping[str, Any], command: str | None) -> dict[str, An
 
 
 def _write_json(path: Path, data: object) -> None:
-    path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json_text(data, indent=2) + "\n", encoding="utf-8")
 
 
 def read_bundle(

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.arrow import rows_of
+from ackclock._util.json_text import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,7 +37,7 @@ def beside_tables(summary: Mapping[str, Any]) -> str:
     summary
         Of a run of the packet engine.
     """
-    return json.dumps({key: None if key in LISTS else value for key, value in summary.items()})
+    return json_text({key: None if key in LISTS else value for key, value in summary.items()})
 
 
 def read(text: str, tables: Mapping[str, pa.Table]) -> dict[str, Any]:

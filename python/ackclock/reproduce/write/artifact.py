@@ -6,7 +6,6 @@ import csv
 import gzip
 import hashlib
 import io
-import json
 import platform
 import re
 import shutil
@@ -14,6 +13,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ackclock._util.json_text import json_text
 
 if TYPE_CHECKING:
     from ackclock.reproduce.paper import PaperData
@@ -105,7 +106,7 @@ def pack(paper: PaperData, file: Path, *, tier: str, means: Means) -> Path:
             "machine": platform.machine(),
             "packages": versions,
         }
-        text = json.dumps(environment, indent=2) + "\n"
+        text = json_text(environment, indent=2) + "\n"
         (at / "environment.json").write_text(text, encoding="utf-8")
         lock = "".join(f"{package}=={version}\n" for package, version in versions.items())
         (at / "requirements.txt").write_text(lock, encoding="utf-8")

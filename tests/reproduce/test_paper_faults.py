@@ -235,7 +235,7 @@ def test_files_that_are_no_part_of_a_paper_are_reported(paper, tmp_path):
     ("content", "message"),
     [
         (None, "claims.toml: there is no such file; every paper has one"),
-        (b"\xff\xfe", "claims.toml: is not UTF-8 text"),
+        (b"\xff\xfe", "claims.toml: it is not UTF-8 text"),
         (b"a = [", "claims.toml: not valid TOML: "),
     ],
 )

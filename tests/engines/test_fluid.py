@@ -241,7 +241,7 @@ def test_pairs_without_a_path_are_all_reported():
 
 
 def test_wrong_names_suggest_the_right_ones():
-    wrong = {**FIG_2, "sender": "limitted-ratio", "routers": {"sharing": "maxmin"}, "rounting": 1}
+    wrong = {**FIG_2, "sender": "limitted-ratio", "routers": {"sharing": "max-mim"}, "rounting": 1}
     found = problems_of(wrong)
     assert any('did you mean "limited-ratio"?' in line for line in found)
     assert any('did you mean "max-min"?' in line for line in found)

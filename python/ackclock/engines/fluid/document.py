@@ -279,7 +279,9 @@ def filled(data: Data) -> Data:
 
 def _algorithm(room: str, given: Any) -> Data:
     table = {"kind": given} if isinstance(given, str) else dict(given)
-    properties = schema.catalogue()[room][table["kind"]]["params"].get("properties", {})
+    properties = schema.catalogue()[room][schema.registry_name(room, table["kind"])]["params"].get(
+        "properties", {}
+    )
     return {**{key: value["default"] for key, value in properties.items()}, **table}
 
 

@@ -8,8 +8,8 @@
 //! flow   cwnd and ssthresh are numbers
 //!        delivered in W <= sent by each of its links in W + under way when W began + held back for a hole
 //!        each RTT, and start to completion >= propagation there and back
-//!        delivered <= size of the transfer, and = size once all is acknowledged; a source without TCP sends whole packets,
-//!        of which the last may go beyond its size
+//!        delivered <= size of the transfer, and = size once all is acknowledged; sources without TCP and ns-2's agents
+//!        send whole packets, of which the last may go beyond the size
 //! ```
 //!
 //! A result that breaks one of these is a fault of the engine, and the run ends with an error.
@@ -19,6 +19,7 @@ use serde::Deserialize;
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::packet::outcome::ledger::rounding_share;
 use crate::packet::outcome::results::{FlowResult, LinkResult, Results};
+use crate::scenario::Era;
 use crate::units::{Bytes, Span, Time};
 use crate::wire::TIMESTAMP_TICK;
 
@@ -33,7 +34,7 @@ pub(in crate::packet) fn check(results: &Results, plan: &Plan) -> Result<(), Str
     }
     let round_trips = plan.round_trips();
     for ((flow, seen), round_trip) in plan.flows.iter().zip(&results.flows).zip(round_trips) {
-        check_size(flow, seen)
+        check_size(flow, seen, plan.era)
             .and_then(|()| check_flow(flow, seen, plan, results))
             .and_then(|()| check_delays(flow, seen, round_trip, plan.duration))
             .map_err(|broken| format!("flow {}: {broken}", flow.name))?;
@@ -96,17 +97,18 @@ fn check_flow(
 }
 
 /// What is acknowledged has been delivered, unless the receiver acknowledges what it has not got.
-fn check_size(flow: &PlanFlow, seen: &FlowResult) -> Result<(), String> {
+fn check_size(flow: &PlanFlow, seen: &FlowResult, era: Era) -> Result<(), String> {
     let Some(size) = flow.size else { return Ok(()) };
     let delivered = seen.receiver.delivered_bytes;
-    // A source without TCP sends whole packets, the last beyond its size.
+    // Sources without TCP and ns-2's agents send whole packets, the last beyond the size.
     let is_source = matches!(*flow.sender, PlanSender::Source(_));
-    let beyond = if is_source { u64::from(largest_packet(flow)).saturating_sub(1) } else { 0 };
+    let beyond = if is_source || era.is_ns2() { u64::from(largest_packet(flow)) } else { 0 };
     if delivered > size.0.saturating_add(beyond) {
         return Err(format!("{delivered} B of a transfer of {} B were delivered", size.0));
     }
     let is_honest = flow.tcp.optimistic_acks.is_none_or(|ahead| ahead == 0);
-    if is_honest && !is_source && seen.sender.completed_s > 0.0 && delivered != size.0 {
+    let is_part = if beyond > 0 { delivered < size.0 } else { delivered != size.0 };
+    if is_honest && !is_source && seen.sender.completed_s > 0.0 && is_part {
         return Err(format!(
             "a transfer of {} B was complete at {} s, of which {delivered} B were delivered",
             size.0, seen.sender.completed_s

@@ -359,7 +359,7 @@ fn names(sender: &PlanSender) -> (String, String) {
         }
         // Its loss recovery has no other name.
         PlanSender::Quic { control, .. } => (control.to_string(), "quic".to_owned()),
-        PlanSender::Source(spec) | PlanSender::Branch { control: spec, .. } => {
+        PlanSender::Source { source: spec, .. } | PlanSender::Branch { control: spec, .. } => {
             (spec.kind().to_owned(), String::new())
         }
     }

@@ -113,7 +113,7 @@ fn flow_problem(flow: &PlanFlow) -> Option<Problem> {
                 "is quic, expected tcp: the kernel sends nothing else".to_owned(),
             );
         }
-        PlanSender::Source(spec) => {
+        PlanSender::Source { source: spec, .. } => {
             return at(
                 ".source",
                 format!("is {}, which is no TCP; only flows over TCP can be emulated", spec.kind()),

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::plan::{Plan, PlanFlow, PlanSender};
-use crate::tcp::TIMESTAMP_BYTES;
+use super::plan::{Plan, PlanFlow};
 
 /// One sentence for each kind of doubt and place of it.
 pub(super) fn warnings(plan: &Plan) -> Vec<String> {
@@ -25,24 +24,19 @@ pub(super) fn warnings(plan: &Plan) -> Vec<String> {
     warnings
 }
 
-/// Flows of TCP or QUIC whose full packets, or acknowledgements, are larger than a link's MTU: they are dropped
-/// there, however often they are sent.
+/// Flows whose full packets, or acknowledgements, are larger than a link's MTU: they are dropped there, however
+/// often they are sent.
 fn oversize(plan: &Plan) -> Vec<String> {
     let mut found: BTreeMap<(usize, u32), (&PlanFlow, usize)> = BTreeMap::new();
-    let has_transport =
-        |flow: &&PlanFlow| matches!(*flow.sender, PlanSender::Tcp { .. } | PlanSender::Quic { .. });
-    for flow in plan.flows.iter().filter(has_transport) {
-        let whole = u64::from(flow.tcp.mss);
-        let data = flow.size.map_or(whole, |size| whole.min(size.0)) as u32;
-        let extra = if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
-        let sizes = [(&flow.route, data + flow.tcp.header), (&flow.ack_route, flow.tcp.ack_size)];
-        for (route, size) in sizes {
+    for flow in &plan.flows {
+        let [whole, answer] = flow.packet_sizes();
+        for (route, size) in [(&flow.route, whole), (&flow.ack_route, answer)] {
             let mtu = |link: usize| plan.links[link].settings.mtu;
             let narrow = route.iter().map(|link| link.index()).min_by_key(|&link| mtu(link));
             if let Some(link) = narrow
-                && size + extra > u32::from(mtu(link))
+                && size > u32::from(mtu(link))
             {
-                found.entry((link, size + extra)).or_insert((flow, 0)).1 += 1;
+                found.entry((link, size)).or_insert((flow, 0)).1 += 1;
             }
         }
     }

@@ -192,7 +192,8 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 PlanSender::Quic { cc, slow_start, control, .. } => {
                     [label_as(control, cc), "quic".to_owned(), label(slow_start)]
                 }
-                PlanSender::Source(spec) | PlanSender::Branch { control: spec, .. } => {
+                PlanSender::Source { source: spec, .. }
+                | PlanSender::Branch { control: spec, .. } => {
                     [label(spec), String::new(), String::new()]
                 }
             };

@@ -9,7 +9,7 @@ use super::plan::{LinkSettings, PlanFlow, PlanLink, Schedule};
 use crate::error::{Problem, suggestion};
 use crate::qdisc::{self, Limit};
 use crate::registry::{Range, Spec};
-use crate::scenario::{LinkSpec, RateSpec};
+use crate::scenario::{Era, LinkSpec, RateSpec};
 use crate::topology::{DuplexLink, Layout, LinkKind, key_path};
 use crate::units::{BitRate, BufferSize, Bytes, Span, Time};
 
@@ -296,10 +296,38 @@ pub(super) fn sorted(numbers: &[u64]) -> Vec<u64> {
     sorted
 }
 
+/// A buffer that holds no packet.
+struct Small {
+    path: Arc<str>,
+    buffer: BufferSize,
+    /// The largest packet that comes there [bytes].
+    packet: u32,
+    /// Whether ns-2's drop-tail counts the arrival before it tests for room.
+    is_old: bool,
+}
+
+impl Small {
+    fn problem(&self) -> Problem {
+        let Self { path, buffer, packet, is_old } = self;
+        let expected = match buffer {
+            BufferSize::Packets(_) if *is_old => {
+                "2 packets: drop-tail of ns-2 holds one less than its limit".to_owned()
+            }
+            _ if *is_old => format!(
+                "{} B: drop-tail of ns-2 holds less than its limit, and packets of {packet} B pass",
+                packet + 1
+            ),
+            _ => format!("one packet of the flows through it ({packet} B)"),
+        };
+        Problem::new(&**path, format!("is {buffer}, expected at least {expected}"))
+    }
+}
+
 /// Resolves every buffer, now that the flows through each link are known.
 pub(super) fn sized(
     directed: Vec<Directed>,
     flows: &[PlanFlow],
+    era: Era,
     problems: &mut Vec<Problem>,
 ) -> Vec<PlanLink> {
     let delays: Vec<Span> = directed.iter().map(|d| d.plan.delay).collect();
@@ -310,10 +338,10 @@ pub(super) fn sized(
     for flow in flows {
         let rtt: f64 =
             flow.route.iter().chain(&flow.ack_route).map(|l| delays[l.index()].seconds()).sum();
-        for (route, sums, size) in [
-            (&flow.route, &mut data, flow.tcp.wire_size()),
-            (&flow.ack_route, &mut acks, flow.tcp.ack_size),
-        ] {
+        let [whole, answer] = flow.packet_sizes();
+        for (route, sums, size) in
+            [(&flow.route, &mut data, whole), (&flow.ack_route, &mut acks, answer)]
+        {
             for link in route {
                 sums[link.index()].0 += 1;
                 sums[link.index()].1 += rtt;
@@ -322,7 +350,7 @@ pub(super) fn sized(
         }
     }
     // Buffers too small, and the largest packet that each would have to hold.
-    let mut small: Vec<(Arc<str>, BufferSize, u32)> = Vec::new();
+    let mut small: Vec<Small> = Vec::new();
     let mut links: Vec<PlanLink> = directed
         .into_iter()
         .enumerate()
@@ -331,24 +359,29 @@ pub(super) fn sized(
             link.mean_packet = if largest[i] == 0 { 1500 } else { largest[i] };
             let (count, sum) = if data[i].0 > 0 { data[i] } else { acks[i] };
             let rtt = if count > 0 { sum / count as f64 } else { 2.0 * link.delay.seconds() };
-            link.limit = limit(d.buffer, top_rate(&link), rtt, link.mean_packet);
-            if link.limit.bytes < u64::from(link.mean_packet)
-                && matches!(d.buffer, BufferSize::Bytes(_))
-            {
-                match small.iter_mut().find(|(path, ..)| *path == d.buffer_path) {
-                    Some((.., packet)) => *packet = link.mean_packet.max(*packet),
-                    None => small.push((d.buffer_path, d.buffer, link.mean_packet)),
+            let is_old = era == Era::Ns2 && link.settings.qdisc.kind() == "fifo";
+            let least = u64::from(link.mean_packet) + u64::from(is_old);
+            link.limit = limit(d.buffer, top_rate(&link), rtt, least);
+            let holds_one = match d.buffer {
+                BufferSize::Bytes(bytes) => bytes >= least,
+                BufferSize::Packets(packets) => packets > u32::from(is_old),
+                _ => true,
+            };
+            if !holds_one && largest[i] > 0 {
+                match small.iter_mut().find(|known| known.path == d.buffer_path) {
+                    Some(known) => known.packet = known.packet.max(largest[i]),
+                    None => small.push(Small {
+                        path: d.buffer_path,
+                        buffer: d.buffer,
+                        packet: largest[i],
+                        is_old,
+                    }),
                 }
             }
             link
         })
         .collect();
-    for (path, buffer, packet) in small {
-        let message = format!(
-            "is {buffer}, expected at least one packet of the flows through it ({packet} B)"
-        );
-        problems.push(Problem::new(&*path, message));
-    }
+    problems.extend(small.iter().map(Small::problem));
     // The vector still has the capacity of the longer one it was made from.
     links.shrink_to_fit();
     links
@@ -379,11 +412,9 @@ fn top_rate(link: &PlanLink) -> BitRate {
     }
 }
 
-fn limit(buffer: BufferSize, rate: BitRate, rtt_s: f64, packet: u32) -> Limit {
+fn limit(buffer: BufferSize, rate: BitRate, rtt_s: f64, least: u64) -> Limit {
     // A buffer given by time never holds less than one packet.
-    let bytes = |seconds: f64| {
-        Bytes(((rate.bps() * seconds / 8.0).round() as u64).max(u64::from(packet))).0
-    };
+    let bytes = |seconds: f64| Bytes(((rate.bps() * seconds / 8.0).round() as u64).max(least)).0;
     match buffer {
         BufferSize::Packets(packets) => Limit { packets, ..Limit::NONE },
         BufferSize::Bytes(bytes) => Limit { bytes, ..Limit::NONE },

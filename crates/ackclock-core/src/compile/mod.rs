@@ -83,7 +83,7 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     let groups = groups::add(scenario, &layout, &mut routes, &mut flows, &mut problems);
     all &= problems.len() == before;
     let mut plan = Plan {
-        links: links::sized(directed, &flows, &mut problems),
+        links: links::sized(directed, &flows, scenario.era, &mut problems),
         flows,
         nodes: layout.nodes,
         keys: Vec::new(),

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use crate::dscp::Dscp;
 use crate::ids::{LinkId, NodeId};
+use crate::multicast::MEMBERSHIP_BYTES;
 use crate::qdisc::{FlowFacts, Limit};
 use crate::quic::{FrameStreams, QuicConfig};
 use crate::registry::Spec;
 use crate::scenario::{Era, Record};
-use crate::tcp::{Supply, TcpConfig};
+use crate::tcp::{Supply, TIMESTAMP_BYTES, TcpConfig};
+use crate::traffic::source::PacketSizes;
 use crate::units::{BitRate, Bytes, Span, Time};
 
 /// Bytes of one Mahimahi delivery opportunity (Netravali et al., USENIX ATC 2015, section 3).
@@ -69,9 +71,8 @@ impl Plan {
             let (sender, control): (Arc<str>, _) = match &*flow.sender {
                 PlanSender::Tcp { control, .. } => ("tcp".into(), Some(Arc::clone(control))),
                 PlanSender::Quic { control, .. } => ("quic".into(), Some(Arc::clone(control))),
-                PlanSender::Source(spec) | PlanSender::Branch { control: spec, .. } => {
-                    (spec.kind().into(), None)
-                }
+                PlanSender::Source { source: spec, .. }
+                | PlanSender::Branch { control: spec, .. } => (spec.kind().into(), None),
             };
             FlowFacts {
                 id: Arc::clone(&flow.name),
@@ -134,7 +135,7 @@ pub struct PlanLink {
     pub delay: Span,
     /// Buffer.
     pub limit: Limit,
-    /// Largest packet of the flows that use it.
+    /// Largest packet of the flows that use it, sources without TCP included; 1500 where none do.
     pub mean_packet: u32,
     /// The rest.
     pub settings: Arc<LinkSettings>,
@@ -265,6 +266,30 @@ pub struct PlanFlow {
     pub ack_route: Box<[LinkId]>,
 }
 
+impl PlanFlow {
+    /// Bytes on the wire of its largest data packet and of its acknowledgements, or what else comes back;
+    /// 0 where nothing does. Blocks of SACK, and ranges of QUIC, are not counted.
+    pub fn packet_sizes(&self) -> [u32; 2] {
+        let full = self.tcp.wire_size();
+        match &*self.sender {
+            PlanSender::Source { packets, .. } => [packets.largest, packets.answer].map(u32::from),
+            PlanSender::Branch { .. } => [full, u32::from(MEMBERSHIP_BYTES)],
+            // The first packets of both ends are padded, whatever the size of the transfer (RFC 9000, section 14.1).
+            PlanSender::Quic { config, .. } if config.handshake => [full, full],
+            PlanSender::Quic { .. } => [full, self.tcp.ack_size],
+            // ns-2 sends whole packets, and counts no bytes of its option.
+            PlanSender::Tcp { .. } if self.tcp.era.is_ns2() => [full, self.tcp.ack_size],
+            PlanSender::Tcp { .. } => {
+                let short = self.size.map_or(full, |size| {
+                    u32::try_from(size.0).unwrap_or(u32::MAX).saturating_add(self.tcp.header)
+                });
+                let option = if self.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
+                [full.min(short), self.tcp.ack_size].map(|size| size.saturating_add(option))
+            }
+        }
+    }
+}
+
 /// What sends a flow's data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlanSender {
@@ -295,7 +320,12 @@ pub enum PlanSender {
         streams: Option<FrameStreams>,
     },
     /// An unresponsive source.
-    Source(Spec),
+    Source {
+        /// Which.
+        source: Spec,
+        /// How large its packets are; those of a source whose parameters are wrong are full ones.
+        packets: PacketSizes,
+    },
     /// A branch of a multicast tree.
     Branch {
         /// Control of the receivers of its group.

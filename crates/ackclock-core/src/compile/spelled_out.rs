@@ -139,7 +139,7 @@ fn spell_flow(flow: &PlanFlow) -> Flow<'_> {
             Sender::Tcp { cc, recovery, slow_start, ns2 }
         }
         PlanSender::Quic { cc, slow_start, .. } => Sender::Quic { cc, slow_start },
-        PlanSender::Source(source) => Sender::Source { source },
+        PlanSender::Source { source, .. } => Sender::Source { source },
         PlanSender::Branch { .. } => Sender::Branch,
     };
     let numbers = |route: &[crate::ids::LinkId]| route.iter().map(|link| link.0).collect();

@@ -131,7 +131,7 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
                 let rate: f64 = layers.iter().map(|layer| layer.bps() / 8.0).sum();
                 want.bytes = want.bytes.min(rate * active_s);
             }
-            PlanSender::Source(_) => {
+            PlanSender::Source { .. } => {
                 if let Some(source) = source {
                     let Offer { packets, packet_bytes, answers } = source.offers(active);
                     (want.packet_bytes, want.answers) = (packet_bytes.max(1.0), answers);
@@ -153,7 +153,7 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
 /// The source of a flow without TCP; none if its parameters are wrong, which the check reports.
 fn source(plan: &Plan, f: usize, bundles: &Bundles) -> Option<Box<dyn source::Source>> {
     let flow = &plan.flows[f];
-    let PlanSender::Source(spec) = &*flow.sender else { return None };
+    let PlanSender::Source { source: spec, .. } = &*flow.sender else { return None };
     let first_link = flow.route.first().copied();
     let env = SourceEnv {
         flow: FlowId(f as u32),

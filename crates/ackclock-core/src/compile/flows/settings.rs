@@ -4,11 +4,13 @@ use std::sync::{Arc, LazyLock};
 
 use super::{Context, Definition};
 use crate::compile::plan::PlanSender;
+use crate::ids::FlowId;
 use crate::quic::{FrameStreams, QuicConfig};
-use crate::registry::Range;
+use crate::registry::{Range, Spec};
 use crate::scenario::{Era, Flow, FrameStream, Media, QuicOptions, TcpOptions, Transport};
 use crate::tcp::TcpConfig;
-use crate::units::{Bytes, Span};
+use crate::traffic::source::{self, Bundles, PacketSizes, SourceEnv};
+use crate::units::{BitRate, Bytes, Span};
 use crate::{cc, recovery, slow_start};
 
 impl Context<'_> {
@@ -214,10 +216,11 @@ impl Context<'_> {
     }
 
     pub(super) fn sender(&self, flow: &Flow) -> PlanSender {
-        if let Some(source) = &flow.source {
-            return PlanSender::Source(source.clone());
-        }
         let era = self.scenario.era;
+        if let Some(source) = &flow.source {
+            let packets = source_packets(source, era.of_algorithms());
+            return PlanSender::Source { source: source.clone(), packets };
+        }
         let of_era = if era == Era::Quic { Transport::Quic } else { Transport::Tcp };
         if flow.transport.unwrap_or(of_era) == Transport::Quic {
             let cc = flow.cc.clone().unwrap_or_else(|| "cubic".into());
@@ -256,6 +259,24 @@ impl Context<'_> {
         }
     }
 }
+
+/// How large the packets of a source are; full ones where its parameters are wrong, which the check reports.
+fn source_packets(source: &Spec, era: Era) -> PacketSizes {
+    // No size depends on where the flow goes.
+    let env = SourceEnv {
+        flow: FlowId(0),
+        start: Span::ZERO,
+        stop: None,
+        era,
+        first_link: None,
+        access: Some(BitRate(1_000_000)),
+        peak: None,
+        bundles: Bundles::default(),
+    };
+    source::build(source, &env, "source").map_or(FULL_PACKETS, |source| source.packet_sizes())
+}
+
+const FULL_PACKETS: PacketSizes = PacketSizes { smallest: 1500, largest: 1500, answer: 40 };
 
 /// Most streams of a call.
 const MAX_STREAMS: usize = 64;

@@ -14,13 +14,11 @@
 //!
 //! A result that breaks one of these is a fault of the engine, and the run ends with an error.
 
-use serde::Deserialize;
-
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::packet::outcome::ledger::rounding_share;
 use crate::packet::outcome::results::{FlowResult, LinkResult, Results};
 use crate::scenario::Era;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Span, Time};
 use crate::wire::TIMESTAMP_TICK;
 
 /// Checks the results of a run.
@@ -74,7 +72,7 @@ fn check_flow(
     if !cwnd.is_finite() || ssthresh.is_nan() {
         return Err(format!("cwnd is {cwnd} and ssthresh {ssthresh} at the end"));
     }
-    let size = largest_packet(flow);
+    let [size, _] = flow.packet_sizes();
     let delivered = seen.receiver.delivered_bytes - seen.receiver_at_warmup.delivered_bytes;
     let bits = delivered as f64 * 8.0;
     let before = packets_from_before(seen);
@@ -102,7 +100,7 @@ fn check_size(flow: &PlanFlow, seen: &FlowResult, era: Era) -> Result<(), String
     let delivered = seen.receiver.delivered_bytes;
     // Sources without TCP and ns-2's agents send whole packets, the last beyond the size.
     let is_source = matches!(*flow.sender, PlanSender::Source(_));
-    let beyond = if is_source || era.is_ns2() { u64::from(largest_packet(flow)) } else { 0 };
+    let beyond = if is_source || era.is_ns2() { u64::from(flow.packet_sizes()[0]) } else { 0 };
     if delivered > size.0.saturating_add(beyond) {
         return Err(format!("{delivered} B of a transfer of {} B were delivered", size.0));
     }
@@ -126,21 +124,6 @@ fn packets_from_before(seen: &FlowResult) -> u64 {
     let known = receiver.duplicate_packets + receiver.delivered_packets;
     let waiting = receiver.received_packets.saturating_sub(known);
     under_way + waiting + seen.copies[0]
-}
-
-/// Bytes on the wire that no packet of a flow exceeds.
-fn largest_packet(flow: &PlanFlow) -> u16 {
-    let size = match &*flow.sender {
-        PlanSender::Tcp { .. } | PlanSender::Quic { .. } | PlanSender::Branch { .. } => {
-            u64::from(flow.tcp.wire_size())
-        }
-        PlanSender::Source(spec) => spec
-            .params()
-            .get("packet")
-            .and_then(|packet| Bytes::deserialize(packet).ok())
-            .map_or(u64::from(u16::MAX), |packet| packet.0),
-    };
-    size.try_into().unwrap_or(u16::MAX)
 }
 
 fn check_delays(

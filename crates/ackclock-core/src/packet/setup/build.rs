@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use serde::Deserialize;
-
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::error::Problem;
 use crate::ids::NodeId;
@@ -33,7 +31,6 @@ use crate::packet::turn::prefetcher::Prefetcher;
 use crate::packet::turn::simulator::{Sim, Tally};
 use crate::rng::{Purpose, Stream};
 use crate::traffic::source::Bundles;
-use crate::units::Bytes;
 
 /// No packet is smaller unless a flow says so.
 const SMALLEST_PACKET: u16 = 40;
@@ -292,13 +289,10 @@ fn smallest_packet(flow: &PlanFlow) -> u16 {
         PlanSender::Branch { .. } => {
             u64::from(flow.tcp.wire_size()).min(u64::from(MEMBERSHIP_BYTES))
         }
-        // A trace may hold packets of any size.
-        PlanSender::Source(spec) if spec.kind() == "trace" => 1,
-        PlanSender::Source(spec) => spec
-            .params()
-            .get("packet")
-            .and_then(|packet| Bytes::deserialize(packet).ok())
-            .map_or(u64::from(SMALLEST_PACKET), |packet| packet.0),
+        PlanSender::Source { packets, .. } => {
+            let answer = if packets.answer == 0 { u16::MAX } else { packets.answer };
+            u64::from(packets.smallest.min(answer))
+        }
     };
     size.min(u64::from(SMALLEST_PACKET)) as u16
 }

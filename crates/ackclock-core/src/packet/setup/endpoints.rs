@@ -100,7 +100,7 @@ pub(in crate::packet) fn build(
     let flow = &plan.flows[index as usize];
     let id = FlowId(index);
     match &*flow.sender {
-        PlanSender::Source(spec) => {
+        PlanSender::Source { source: spec, .. } => {
             let first_link = flow.route.first().copied();
             let env = SourceEnv {
                 flow: id,

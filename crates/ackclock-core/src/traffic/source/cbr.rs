@@ -19,7 +19,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Offer, Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, PacketSizes, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -195,6 +195,10 @@ impl Cbr {
 }
 
 impl Source for Cbr {
+    fn packet_sizes(&self) -> PacketSizes {
+        PacketSizes::equal(self.size, 0)
+    }
+
     fn offers(&self, active: Span) -> Offer {
         let ends = self.stretches.iter().skip(1).map(|next| next.begin).chain([active]);
         let bits = self.stretches.iter().zip(ends).map(|(stretch, end)| {

@@ -23,7 +23,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Offer, Source, SourceEnv};
+use super::{Offer, PacketSizes, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Spec, Status};
@@ -89,6 +89,10 @@ impl About<SourceEnv> for Coded {
 }
 
 impl Source for Coded {
+    fn packet_sizes(&self) -> PacketSizes {
+        self.source.packet_sizes()
+    }
+
     fn offers(&self, active: Span) -> Offer {
         self.source.offers(active)
     }

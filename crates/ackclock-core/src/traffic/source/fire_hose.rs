@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use self::bundle::Place;
 use self::receiver::{GoodputReporter, read_goodput};
-use super::{Offer, Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, PacketSizes, Source, SourceEnv};
 use crate::error::Problem;
 use crate::policy::{self, DemandPolicy, PolicyEnv};
 use crate::record::FlowSample;
@@ -144,6 +144,10 @@ impl FireHose {
 }
 
 impl Source for FireHose {
+    fn packet_sizes(&self) -> PacketSizes {
+        PacketSizes::equal(self.size, receiver::REPORT_SIZE)
+    }
+
     fn offers(&self, active: Span) -> Offer {
         let packet_bytes = f64::from(self.size);
         let rate = self.capacity / self.place.count() as f64;

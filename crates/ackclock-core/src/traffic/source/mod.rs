@@ -57,8 +57,29 @@ pub struct Offer {
     pub answers: f64,
 }
 
+/// Sizes of a source's packets on the wire [bytes].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketSizes {
+    /// Of its smallest packet.
+    pub smallest: u16,
+    /// Of its largest.
+    pub largest: u16,
+    /// Of the packets of the other end; 0 if that sends none.
+    pub answer: u16,
+}
+
+impl PacketSizes {
+    /// Packets of one size.
+    fn equal(size: u16, answer: u16) -> Self {
+        Self { smallest: size, largest: size, answer }
+    }
+}
+
 /// The sending end of a flow that has no TCP, and what its receiving end is.
 pub trait Source: Endpoint {
+    /// How large its packets are.
+    fn packet_sizes(&self) -> PacketSizes;
+
     /// What it would send in its first `active` of time, on average over its random choices.
     fn offers(&self, active: Span) -> Offer;
 

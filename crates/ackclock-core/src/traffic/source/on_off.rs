@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Offer, Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, PacketSizes, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -190,6 +190,10 @@ impl<L: Law> OnOff<L> {
 }
 
 impl<L: Law> Source for OnOff<L> {
+    fn packet_sizes(&self) -> PacketSizes {
+        PacketSizes::equal(self.size, 0)
+    }
+
     fn offers(&self, active: Span) -> Offer {
         let packet_bytes = f64::from(self.size);
         let apart = 8.0 * packet_bytes / self.rate as f64;

@@ -34,7 +34,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::echo::Echo;
-use super::{Offer, Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, PacketSizes, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -224,6 +224,10 @@ impl PacketPair {
 }
 
 impl Source for PacketPair {
+    fn packet_sizes(&self) -> PacketSizes {
+        PacketSizes::equal(self.size, echo::ACK_SIZE)
+    }
+
     fn offers(&self, _active: Span) -> Offer {
         Offer { packets: f64::INFINITY, packet_bytes: f64::from(self.size), answers: 1.0 }
     }

@@ -195,7 +195,11 @@ fn every_source_works_with_its_defaults_replays_equal_and_obeys_its_stop() {
                 let env = SourceEnv { era, ..env(stop) };
                 let mut source = build(&Spec::from(name), &env, "source").unwrap();
                 let mut seen = Vec::new();
-                drive(&mut *source, 9, Time::ZERO, Time::MAX, |at, _| seen.push(at));
+                let sizes = source.packet_sizes();
+                drive(&mut *source, 9, Time::ZERO, Time::MAX, |at, packet| {
+                    assert!((sizes.smallest..=sizes.largest).contains(&packet.size), "{name}");
+                    seen.push(at);
+                });
                 seen
             };
             let seen = run();

@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::receiver::TfrcReceiver;
-use super::{Offer, Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, PacketSizes, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -250,6 +250,10 @@ impl Tfrc {
 }
 
 impl Source for Tfrc {
+    fn packet_sizes(&self) -> PacketSizes {
+        PacketSizes::equal(self.size, receiver::REPORT_SIZE)
+    }
+
     fn offers(&self, _active: Span) -> Offer {
         Offer { packets: f64::INFINITY, packet_bytes: f64::from(self.size), answers: 0.0 }
     }

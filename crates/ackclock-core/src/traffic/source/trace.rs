@@ -12,7 +12,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Offer, Outlet, Source, SourceEnv};
+use super::{Offer, Outlet, PacketSizes, Source, SourceEnv};
 use crate::error::Problem;
 use crate::record::FlowSample;
 use crate::registry::{About, Info, Status};
@@ -87,6 +87,16 @@ impl Trace {
 }
 
 impl Source for Trace {
+    fn packet_sizes(&self) -> PacketSizes {
+        let most = u64::from(self.packet);
+        // Each entry is full packets, and what is left over.
+        let (smallest, largest) = self.entries.iter().fold((most, 0), |(small, large), entry| {
+            (small.min((entry.size.0.max(1) - 1) % most + 1), large.max(entry.size.0.min(most)))
+        });
+        let largest = if self.entries.is_empty() { most } else { largest };
+        PacketSizes { smallest: smallest as u16, largest: largest as u16, answer: 0 }
+    }
+
     fn offers(&self, active: Span) -> Offer {
         let within = self.entries.iter().take_while(|entry| entry.at < active);
         let (packets, bytes) = within.fold((0, 0), |(packets, bytes), entry| {

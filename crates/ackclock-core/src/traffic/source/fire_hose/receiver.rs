@@ -7,7 +7,7 @@ use crate::units::{Span, Time};
 use crate::wire::{Flags, Options, Packet};
 
 /// Bytes on the wire of a report.
-const REPORT_SIZE: u16 = 40;
+pub(super) const REPORT_SIZE: u16 = 40;
 
 /// The goodput that a report carries [bit/s]; 0 in what is no report.
 pub(super) fn read_goodput(packet: &Packet) -> f64 {

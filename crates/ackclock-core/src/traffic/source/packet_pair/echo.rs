@@ -6,7 +6,7 @@ use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::wire::{Flags, Packet};
 
 /// Bytes on the wire of an acknowledgement.
-const ACK_SIZE: u16 = 40;
+pub(super) const ACK_SIZE: u16 = 40;
 
 /// Counts datagrams and acknowledges each by its number.
 pub(super) struct Echo {

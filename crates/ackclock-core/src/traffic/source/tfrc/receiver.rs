@@ -11,7 +11,7 @@ use crate::units::{Span, Time};
 use crate::wire::{Flags, Options, Packet, TIMESTAMP_TICK};
 
 /// Bytes on the wire of a report.
-const REPORT_SIZE: u16 = 40;
+pub(super) const REPORT_SIZE: u16 = 40;
 
 /// TFRC's receiver.
 pub(super) struct TfrcReceiver {

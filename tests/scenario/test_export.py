@@ -101,6 +101,20 @@ def test_what_ns2_does_otherwise_is_named():
     assert "# Different: net.loss: ns-2 draws its own random numbers" in written.text
 
 
+def test_loss_by_schedule_is_written_for_ns2_and_refused_for_ns3():
+    steps = {"steps": [{"at": "2 s", "loss": 0.5}, {"at": "3 s", "loss": 0}]}
+    written = write_for(scenario(**{"net.schedule": steps}), "ns2")
+    assert "net.loss: ns-2 draws its own random numbers" in map(str, written.notes)
+    lines = written.text.splitlines()
+    made = lines.index("$e unit pkt; $e set rate_ 0")
+    assert lines[made + 2 : made + 4] == [
+        '$ns at 2 "$e set rate_ 0.5"',
+        '$ns at 3 "$e set rate_ 0"',
+    ]
+    with pytest.raises(ac.ScenarioError, match=r"net\.loss: random loss is not written for ns-3"):
+        write_for(of_ns3(**{"net.schedule": steps}), "ns3")
+
+
 def test_a_buffer_of_ns2_counts_the_packet_that_is_being_sent():
     # Era ns2 keeps ns-2's habit, so that its limit is ns-2's; in all others N packets wait.
     assert "put $q {limit 20}" in write_for(scenario(), "ns2").text

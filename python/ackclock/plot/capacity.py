@@ -35,10 +35,15 @@ def schedules(scenario: Data) -> list[tuple[float, Data]]:
         net = scenario["net"]
         for link in (net, *net.get("links", ()), *scenario.get("links", ())):
             for key in ("schedule", "back_schedule"):
-                if link.get(key) is not None:
+                if link.get(key) is not None and _changes_rate(link[key]):
                     yield parse(link.get("rate", net.get("rate", 0.0)), "rate"), link[key]
 
     return list(found())
+
+
+def _changes_rate(schedule: Data) -> bool:
+    """Whether a schedule says more than when packets are lost."""
+    return "mahimahi" in schedule or any("rate" in step for step in schedule["steps"])
 
 
 def mean_capacity(rate_bps: float, schedule: Data, times_s: Values) -> Values:
@@ -64,7 +69,8 @@ def mean_capacity(rate_bps: float, schedule: Data, times_s: Values) -> Values:
         rounds, rest = np.divmod(times_s, turns[-1])
         bits = _TURN_BITS * (rounds * len(turns) + np.searchsorted(turns, rest, side="right"))
     else:
-        steps = [(parse(s["at"], "duration"), parse(s["rate"], "rate")) for s in schedule["steps"]]
+        rated = [step for step in schedule["steps"] if "rate" in step]
+        steps = [(parse(step["at"], "duration"), parse(step["rate"], "rate")) for step in rated]
         begin = np.array([0.0, *(at for at, _ in steps)])
         rates = np.array([rate_bps, *(rate for _, rate in steps)])
         # Bits that could have left by the beginning of each step.

@@ -27,7 +27,7 @@ pub(super) fn apply(
         let chosen = chosen(&path, &change.link, &names, problems);
         // Delivery opportunities need a delay: the shortest of those that it would be.
         let delay = chosen.iter().map(|&at| change.delay.unwrap_or(directed[at].plan.delay)).min();
-        let schedule = schedule(
+        let (schedule, losses) = schedule(
             &path,
             "schedule",
             change.schedule.as_ref(),
@@ -72,8 +72,10 @@ pub(super) fn apply(
                     .map_or(old.mtu, |Bytes(mtu)| u16::try_from(mtu).unwrap_or(u16::MAX)),
                 qdisc: qdisc.by_registry_name(crate::qdisc::registry_name),
                 qdisc_path,
+                // Rate and loss over time are two settings, though one key gives both.
                 schedule: schedule.clone().or_else(|| old.schedule.clone()),
                 loss: change.loss.unwrap_or(old.loss),
+                losses: if losses.is_empty() { &old.losses } else { &losses }.clone(),
                 drop: change.drop.as_ref().map_or_else(|| old.drop.clone(), |list| sorted(list)),
                 impairments,
                 impairments_path,

@@ -78,12 +78,15 @@ fn common(kind: &LinkKind, delay: Span, problems: &mut Vec<Problem>) -> Common {
     let LinkKind { path, spec } = kind;
     let mut rates =
         |key, rates: &Option<RateSpec>| schedule(path, key, rates.as_ref(), delay, problems);
+    let (over_time, losses) = rates("schedule", &spec.schedule);
+    let (back_over_time, back_losses) = rates("back_schedule", &spec.back_schedule);
     let forward = LinkSettings {
         mtu: u16::try_from(spec.mtu.0).unwrap_or(u16::MAX),
         qdisc: spec.qdisc.by_registry_name(qdisc::registry_name),
         qdisc_path: key_path(path, "qdisc"),
-        schedule: rates("schedule", &spec.schedule),
+        schedule: over_time,
         loss: spec.loss,
+        losses,
         drop: sorted(&spec.drop),
         impairments_path: path_of(path, "impairments", &spec.impairments),
         impairments: spec.impairments.clone(),
@@ -96,8 +99,9 @@ fn common(kind: &LinkKind, delay: Span, problems: &mut Vec<Problem>) -> Common {
         mtu: forward.mtu,
         qdisc: back_qdisc.by_registry_name(qdisc::registry_name),
         qdisc_path: key_path(path, qdisc_key),
-        schedule: rates("back_schedule", &spec.back_schedule),
+        schedule: back_over_time,
         loss: spec.back_loss,
+        losses: back_losses,
         drop: sorted(&spec.back_drop),
         impairments_path: path_of(path, "back_impairments", &spec.back_impairments),
         impairments: spec.back_impairments.clone(),
@@ -233,58 +237,72 @@ impl Values<'_> {
     }
 }
 
+/// The rate and the loss ratios that a schedule gives; no rate where it has none.
 pub(super) fn schedule(
     path: &str,
     key: &str,
     spec: Option<&RateSpec>,
     delay: Span,
     problems: &mut Vec<Problem>,
-) -> Option<Schedule> {
-    let mut wrong = |at: String, message: &str| {
+) -> (Option<Schedule>, Vec<(Time, f64)>) {
+    let mut wrong = |at: String, message: String| {
         problems.push(Problem::new(key_path(path, key) + &at, message));
     };
-    match spec? {
-        RateSpec::Steps(steps) => {
+    match spec {
+        None => (None, Vec::new()),
+        Some(RateSpec::Steps(steps)) => {
             if steps.is_empty() {
-                wrong(".steps".into(), "is empty, expected at least one step");
+                wrong(".steps".into(), "is empty, expected at least one step".into());
             }
             if let Some(i) = steps.windows(2).position(|w| w[1].at <= w[0].at) {
                 wrong(
                     format!(".steps[{}].at", i + 1),
-                    "is not later than the step before, expected ascending times",
+                    "is not later than the step before, expected ascending times".into(),
                 );
             }
-            // Before the first step the link has its own rate.
-            if steps.first().is_some_and(|s| s.at.0 == 0) && steps.iter().all(|s| s.rate.0 == 0) {
-                wrong(".steps".into(), "is zero at every step, expected a rate at one at least");
+            for (i, step) in steps.iter().enumerate() {
+                if step.rate.is_none() && step.loss.is_none() {
+                    wrong(format!(".steps[{i}]"), "changes nothing, expected rate or loss".into());
+                }
+                let ratio = step.loss.and_then(|loss| RANGES[2].problem(loss, String::new));
+                if let Some(problem) = ratio {
+                    wrong(format!(".steps[{i}].loss"), problem.message);
+                }
             }
-            let steps = steps.iter().map(|s| (Time(s.at.0), s.rate)).collect();
-            Some(Schedule::Steps(steps))
+            let rates: Vec<(Time, BitRate)> =
+                steps.iter().filter_map(|s| Some((Time(s.at.0), s.rate?))).collect();
+            // Before the first step the link has its own rate.
+            if rates.first().is_some_and(|s| s.0.0 == 0) && rates.iter().all(|s| s.1.0 == 0) {
+                let message = "is zero at every step, expected a rate at one at least";
+                wrong(".steps".into(), message.into());
+            }
+            let losses = steps.iter().filter_map(|s| Some((Time(s.at.0), s.loss?))).collect();
+            ((!rates.is_empty()).then_some(Schedule::Steps(rates)), losses)
         }
-        RateSpec::Mahimahi(times) => {
+        Some(RateSpec::Mahimahi(times)) => {
             if times.last().is_none_or(|&t| t == 0) {
                 wrong(
                     ".mahimahi".into(),
-                    "has no opportunity after 0 ms, expected ascending milliseconds",
+                    "has no opportunity after 0 ms, expected ascending milliseconds".into(),
                 );
             }
             if let Some(i) = times.windows(2).position(|w| w[1] < w[0]) {
                 wrong(
                     format!(".mahimahi[{}]", i + 1),
-                    "is earlier than the one before, expected ascending milliseconds",
+                    "is earlier than the one before, expected ascending milliseconds".into(),
                 );
             }
             let most = super::MAX_SECONDS as u64 * 1000;
             if let Some(i) = times.iter().position(|&t| t > most) {
                 wrong(
                     format!(".mahimahi[{i}]"),
-                    &format!("is {} ms, expected at most {most} ms", times[i]),
+                    format!("is {} ms, expected at most {most} ms", times[i]),
                 );
             }
             if delay.0 == 0 {
-                wrong(String::new(), "needs a link with a delay of more than zero");
+                wrong(String::new(), "needs a link with a delay of more than zero".into());
             }
-            Some(Schedule::Mahimahi(times.clone()))
+            (Some(Schedule::Mahimahi(times.clone())), Vec::new())
         }
     }
 }

@@ -192,6 +192,8 @@ pub struct LinkSettings {
     pub schedule: Option<Schedule>,
     /// Random loss ratio.
     pub loss: f64,
+    /// Random loss ratios from given times on, ascending; `loss` holds before the first.
+    pub losses: Vec<(Time, f64)>,
     /// Numbers of arrivals to drop.
     pub drop: Vec<u64>,
     /// What the wire does to packets.

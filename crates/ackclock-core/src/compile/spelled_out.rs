@@ -39,6 +39,8 @@ struct Link<'a> {
     qdisc: &'a Spec,
     qdisc_path: &'a str,
     loss: f64,
+    /// Loss ratios from given times [s] on.
+    losses: Vec<(f64, f64)>,
     drop: &'a [u64],
     impairments: &'a [Spec],
     /// Null: the rate stays, or changes by delivery opportunities (`opportunities`).
@@ -126,6 +128,7 @@ fn spell_link<'a>(link: &'a PlanLink, nodes: &[String]) -> Link<'a> {
         qdisc: &settings.qdisc,
         qdisc_path: &settings.qdisc_path,
         loss: settings.loss,
+        losses: settings.losses.iter().map(|&(at, ratio)| (at.seconds(), ratio)).collect(),
         drop: &settings.drop,
         impairments: &settings.impairments,
         steps,

@@ -282,7 +282,7 @@ impl Live {
         let state = &mut self.links.list[link as usize];
         if state.watched {
             self.observer.record_packet(at, link, &packet, Event::Arrival);
-            let hazard = state.check_hazards(&packet);
+            let hazard = state.check_hazards(at, &packet);
             if let Some(reason) = hazard {
                 state.count_arrival();
                 return self.lose(link, packet, reason, at);

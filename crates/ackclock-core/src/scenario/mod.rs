@@ -23,7 +23,7 @@ pub use group::Group;
 pub use media::{Media, Pause};
 pub use net::misread;
 pub use net::{Dumbbell, Graph, Net, NodeSpec, ParkingLot, Ring, Star};
-pub use net::{LinkChange, LinkSpec, Names, RateSpec};
+pub use net::{LinkChange, LinkSpec, LinkStep, Names, RateSpec};
 pub use quic::{QuicOptions, Transport};
 
 use schemars::JsonSchema;

@@ -9,7 +9,7 @@ use super::data_centre::{FatTree, LeafSpine};
 use super::defaults::{fifo, one_bdp};
 use super::generated::{Barabasi, ErdosRenyi, Hot, OcBackbone, Tiers};
 use crate::registry::Spec;
-use crate::units::{BitRate, BufferSize, Bytes, RateStep, Span};
+use crate::units::{BitRate, BufferSize, Bytes, Span};
 
 /// A network: one of the standard shapes, or a graph given node by node and link by link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -118,7 +118,7 @@ pub struct Dumbbell {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub loss: f64,
-    /// Rate of the bottleneck over time, left to right; overrides `rate`.
+    /// Rate and loss of the bottleneck over time, left to right; overrides `rate` and `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<RateSpec>,
     /// Arrivals at the bottleneck, left to right, that are dropped: numbers from 0.
@@ -301,10 +301,10 @@ pub struct LinkSpec {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub back_loss: f64,
-    /// Rate over time from a to b; overrides `rate`.
+    /// Rate and loss over time from a to b; overrides `rate` and `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<RateSpec>,
-    /// Rate over time from b to a.
+    /// Rate and loss over time from b to a.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back_schedule: Option<RateSpec>,
     /// Arrivals from a to b that are dropped: numbers from 0 in order of arrival.
@@ -357,7 +357,7 @@ pub struct LinkChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub loss: Option<f64>,
-    /// Rate over time; overrides `rate`.
+    /// Rate and loss over time; overrides `rate` and `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<RateSpec>,
     /// Arrivals that are dropped: numbers from 0 in order of arrival, at each of the links.
@@ -385,15 +385,32 @@ impl Default for Names {
     }
 }
 
-/// A rate that changes over time.
+/// A rate, and a loss ratio, that change over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RateSpec {
-    /// Steps: each rate holds from its time on, the last for ever; before the first the link's own rate.
-    Steps(Vec<RateStep>),
+    /// Steps: each rate and each loss ratio holds from its time on until the next, the last for ever; before the
+    /// first the link's own.
+    Steps(Vec<LinkStep>),
     /// A Mahimahi packet-delivery trace: milliseconds at each of which up to 1500 bytes may leave, repeated
     /// with the period of the last one.
     Mahimahi(Vec<u64>),
+}
+
+/// One step of a link's schedule: a rate, a loss ratio, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkStep {
+    /// From this time on.
+    #[schemars(extend("x-bare" = true))]
+    pub at: Span,
+    /// This rate (0 = outage). Left out: as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// This random loss ratio. Left out: as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub loss: Option<f64>,
 }
 
 fn access_delay() -> Span {

@@ -1,5 +1,6 @@
 //! `links`: what is different at single directions of links, in networks of any shape.
 
+use ackclock_core::wire::DropReason;
 use serde_json::{Value, json};
 
 use crate::common::{Run, extend, problems, run};
@@ -91,6 +92,89 @@ fn a_direction_may_have_a_delay_of_its_own() {
     assert!((0.309..0.315).contains(&srtt), "{srtt}");
 }
 
+/// A link loses half of what arrives from 2 s to 4 s, in networks of any shape and both clocks; each count is
+/// within four standard deviations of the binomial law, and the runs are those without loss until then.
+#[test]
+fn loss_follows_its_schedule_in_networks_of_any_shape() {
+    let steps = json!({"steps": [{"at": "2 s", "loss": 0.5}, {"at": "4 s", "loss": 0}]});
+    let source = json!({"kind": "cbr", "rate": "8 Mbps", "packet": 1000});
+    let dumbbell = json!({"kind": "dumbbell", "pairs": 1, "rate": "10 Mbps", "rtt": "20 ms"});
+    let wire = |key: &str| {
+        let mut link = json!({"a": "a", "b": "b", "rate": "10 Mbps", "delay": "5 ms"});
+        extend(&mut link, json!({key: steps.clone()}));
+        json!({"kind": "graph", "links": [link]})
+    };
+    let mut shaped = dumbbell.clone();
+    extend(&mut shaped, json!({"schedule": steps.clone()}));
+    let pair = json!({"pair": 0, "source": source.clone()});
+    let ends = |src: &str, dst: &str| json!({"src": src, "dst": dst, "source": source.clone()});
+    let change = json!([{"link": "r0->r1", "schedule": steps.clone()}]);
+    let lot = json!({"kind": "parking-lot", "hops": 2, "rate": "10 Mbps", "delay": "5 ms"});
+    let cases = [
+        (shaped, pair.clone(), json!([]), "r0->r1"),
+        (dumbbell, pair.clone(), change.clone(), "r0->r1"),
+        (lot, pair, change, "r0->r1"),
+        (wire("schedule"), ends("a", "b"), json!([]), "a->b"),
+        (wire("back_schedule"), ends("b", "a"), json!([]), "b->a"),
+    ];
+    for era in ["rfc", "ns2"] {
+        for (net, flow, links, lossy) in &cases {
+            let seen = run(json!({
+                "net": net, "flows": [flow], "links": links, "era": era, "duration": "6 s",
+                "record": {"tables": ["packets"]},
+            }));
+            let mut counts = [[0u32; 2]; 3];
+            for row in seen.packets(lossy) {
+                let period = match row.at.seconds() {
+                    ..2.0 => 0,
+                    ..4.0 => 1,
+                    _ => 2,
+                };
+                match row.event.name() {
+                    "arrival" => counts[period][0] += 1,
+                    "drop" => counts[period][1] += 1,
+                    _ => {}
+                }
+            }
+            let [[first, 0], [arrived, lost], [last, 0]] = counts else {
+                panic!("{era} {net}: {counts:?}")
+            };
+            assert!(first.min(arrived).min(last) >= 1980, "{counts:?}");
+            let deviation = f64::from(arrived).sqrt() / 2.0;
+            let excess = f64::from(lost) - f64::from(arrived) / 2.0;
+            assert!(excess.abs() < 4.0 * deviation, "{era} {net}: {counts:?}");
+        }
+    }
+}
+
+/// What a schedule says of loss changes nothing else: a constant ratio step by step is that ratio, a step with rate
+/// and loss is both, and the two may come from different places.
+#[test]
+fn steps_of_loss_and_of_rate_are_two_settings() {
+    let of = |links: Value| digest(&run(parking_lot(links)));
+    let loss = |more: Value| {
+        let mut change = json!({"link": "r0->r1"});
+        extend(&mut change, more);
+        change
+    };
+    let constant = of(json!([loss(json!({"loss": 0.02}))]));
+    let steps = json!({"steps": [{"at": 0, "loss": 0.02}, {"at": "3 s", "loss": 0.02}]});
+    assert_eq!(of(json!([loss(json!({"schedule": steps}))])), constant);
+    let both = json!({"steps": [{"at": "1 s", "rate": "3 Mbps", "loss": 0.1}]});
+    let rate = json!({"steps": [{"at": "1 s", "rate": "3 Mbps"}]});
+    let ratio = json!({"steps": [{"at": "1 s", "loss": 0.1}]});
+    let together = of(json!([loss(json!({"schedule": both}))]));
+    for order in [[&rate, &ratio], [&ratio, &rate]] {
+        let changes: Vec<Value> = order.map(|s| loss(json!({"schedule": s.clone()}))).into();
+        assert_eq!(of(json!(changes)), together);
+    }
+    assert_ne!(of(json!([loss(json!({"schedule": rate}))])), together);
+    // A trace of opportunities keeps what it is when its link gets losses.
+    let trace = loss(json!({"schedule": {"mahimahi": [1, 3, 5]}}));
+    let lossy = run(parking_lot(json!([trace, loss(json!({"schedule": ratio}))])));
+    assert!(lossy.link("r0->r1").drops_by_reason[DropReason::Random as usize] > 20);
+}
+
 /// On both clocks one packet is in transmission when the rate becomes zero, and no other departs after it.
 #[test]
 fn nothing_departs_in_an_outage_that_does_not_end() {
@@ -150,6 +234,16 @@ fn mistakes_are_reported_with_what_was_expected() {
             json!({"link": "*", "schedule": {"steps": []}}),
             "links[0].schedule.steps",
             ["is empty", "one step"],
+        ),
+        (
+            json!({"link": "*", "schedule": {"steps": [{"at": 1}]}}),
+            "links[0].schedule.steps[0]",
+            ["changes nothing", "rate or loss"],
+        ),
+        (
+            json!({"link": "*", "schedule": {"steps": [{"at": 1, "loss": 0}, {"at": 2, "loss": 2}]}}),
+            "links[0].schedule.steps[1].loss",
+            ["2 is out of range", "0 to 1"],
         ),
         (
             json!({"link": "r0->r1", "delay": 0, "schedule": {"mahimahi": [1, 2]}}),

@@ -101,7 +101,7 @@ class LinkChange(Record):
     qdisc: Queue discipline.
     weight: Routing weight. Range: more than 0.
     loss: Random loss ratio. Range: from 0 to 1.
-    schedule: Rate over time.
+    schedule: Rate and loss over time.
     drop: Arrivals that are dropped: numbers from 0 in order of arrival, at each of the links.
     impairments: What the wire does to packets: jitter, reordering, bursty loss, .
     """

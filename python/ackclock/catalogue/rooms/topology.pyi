@@ -20,7 +20,7 @@ class Dumbbell(Record):
     back_qdisc: Queue discipline of the bottleneck, right to left.
     access_buffer: Buffer of the access links.
     loss: Random loss ratio on the bottleneck, left to right. Range: from 0 to 1.
-    schedule: Rate of the bottleneck over time, left to right.
+    schedule: Rate and loss of the bottleneck over time, left to right.
     drop: Arrivals at the bottleneck, left to right, that are dropped: numbers from 0.
     back_drop: Arrivals at the bottleneck, right to left, that are dropped.
     impairments: What the wire of the bottleneck does to packets, left to right: jitter, reordering, bursty loss, .

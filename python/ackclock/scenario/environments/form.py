@@ -69,7 +69,20 @@ RULES: Data = {
     ),
     "steps": {
         "type": "array",
-        "items": {"$ref": "#/$defs/RateStep"},
+        "items": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "at": {
+                    **quantity("duration", "s", "From this time on."),
+                    "minimum": 0,
+                    "x-bare": True,
+                },
+                "rate": {**quantity("rate", "bit/s", "This rate (0 = outage)."), "minimum": 0},
+            },
+            "required": ["at", "rate"],
+            "description": "One step of a rate schedule.",
+        },
         "description": "With name steps: available bandwidth per test flow from given times on,"
         " the first at 0.",
     },

@@ -87,6 +87,8 @@ class Link:
         Where the scenario names that.
     loss
         Ratio lost at random.
+    losses
+        Time [s] and ratio of each change of it.
     drops
         Numbers of arrivals to drop.
     steps
@@ -109,10 +111,16 @@ class Link:
     qdisc: Algorithm
     path: str
     loss: float
+    losses: tuple[tuple[float, float], ...]
     drops: tuple[int, ...]
     steps: tuple[tuple[float, float], ...]
     impaired: bool
     opportunities: bool
+
+    @property
+    def loses(self) -> bool:
+        """Whether it ever loses at random."""
+        return self.loss > 0 or any(ratio > 0 for _, ratio in self.losses)
 
     @property
     def place(self) -> str:
@@ -302,6 +310,7 @@ def _link(number: int, data: dict[str, Any]) -> Link:
         qdisc=Algorithm.of(data["qdisc"]),
         path=data["qdisc_path"],
         loss=data["loss"],
+        losses=tuple((float(at), float(ratio)) for at, ratio in data["losses"]),
         drops=tuple(data["drop"]),
         steps=tuple((float(step["at"]), float(step["rate"])) for step in steps),
         impaired=bool(data["impairments"]),

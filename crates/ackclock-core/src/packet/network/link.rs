@@ -174,10 +174,14 @@ impl<C: Clock> Link<C> {
         C::after(now, self.delay)
     }
 
-    /// Why an arriving packet is dropped before it reaches the queue, if it is.
-    pub(in crate::packet) fn check_hazards(&mut self, packet: &Packet) -> Option<DropReason> {
+    /// Why a packet that arrives at `now`, a word of the clock, is dropped before it reaches the queue, if it is.
+    pub(in crate::packet) fn check_hazards(
+        &mut self,
+        now: u64,
+        packet: &Packet,
+    ) -> Option<DropReason> {
         let number = self.arrived_packets;
-        self.rare.as_mut()?.hazards.as_mut()?.check(number, packet)
+        self.rare.as_mut()?.hazards.as_mut()?.check(number, C::ps(now), packet)
     }
 
     /// Counts a dropped packet.

@@ -47,8 +47,8 @@ impl Managed {
 /// What can drop an arriving packet before it reaches the queue.
 #[derive(Debug)]
 pub(in crate::packet) struct Hazards {
-    /// Random loss ratio and its random numbers.
-    pub(in crate::packet) loss: Option<(f64, Stream)>,
+    /// Random loss, if there ever is any.
+    pub(in crate::packet) loss: Option<Loss>,
     /// Numbers of arrivals to drop, ascending; those that have passed are removed.
     pub(in crate::packet) listed: VecDeque<u64>,
     /// Largest packet.
@@ -56,8 +56,13 @@ pub(in crate::packet) struct Hazards {
 }
 
 impl Hazards {
-    /// Why the packet that is arrival `number` is dropped, if it is.
-    pub(in crate::packet) fn check(&mut self, number: u64, packet: &Packet) -> Option<DropReason> {
+    /// Why the packet that is arrival `number`, at `now` in picoseconds, is dropped, if it is.
+    pub(in crate::packet) fn check(
+        &mut self,
+        number: u64,
+        now: u64,
+        packet: &Packet,
+    ) -> Option<DropReason> {
         if packet.size > self.mtu {
             return Some(DropReason::TooBig);
         }
@@ -65,11 +70,46 @@ impl Hazards {
             self.listed.pop_front();
             return Some(DropReason::Listed);
         }
-        if let Some((ratio, rng)) = &mut self.loss
-            && rng.uniform() < *ratio
-        {
+        if self.loss.as_mut().is_some_and(|loss| loss.strikes(now)) {
             return Some(DropReason::Random);
         }
         None
+    }
+}
+
+/// Random loss, whose ratio may change over time.
+#[derive(Debug)]
+pub(in crate::packet) struct Loss {
+    ratio: f64,
+    /// Later ratios and the picoseconds from which each holds, ascending.
+    later: VecDeque<(u64, f64)>,
+    rng: Stream,
+}
+
+impl Loss {
+    /// `ratio` holds until the first of `later`; none if nothing can ever be lost.
+    pub(in crate::packet) fn new(
+        ratio: f64,
+        later: &[(Time, f64)],
+        rng: impl FnOnce() -> Stream,
+    ) -> Option<Self> {
+        let may_lose = ratio > 0.0 || later.iter().any(|step| step.1 > 0.0);
+        may_lose.then(|| Self {
+            ratio,
+            later: later.iter().map(|&(at, ratio)| (at.0, ratio)).collect(),
+            rng: rng(),
+        })
+    }
+
+    /// Whether the packet that arrives at `now` is lost. Every arrival takes one random number, so that a change of
+    /// the ratio changes no other draw.
+    fn strikes(&mut self, now: u64) -> bool {
+        while let Some(&(at, ratio)) = self.later.front()
+            && at <= now
+        {
+            self.ratio = ratio;
+            self.later.pop_front();
+        }
+        self.rng.uniform() < self.ratio
     }
 }

@@ -11,7 +11,7 @@ use crate::impairment::{self, Impairment, ImpairmentEnv};
 use crate::memory::use_large_pages;
 use crate::packet::network::impaired::Impaired;
 use crate::packet::network::link::Link;
-use crate::packet::network::rare::Hazards;
+use crate::packet::network::rare::{Hazards, Loss};
 use crate::packet::network::rate::{Opportunities, Rate, Steps};
 use crate::packet::process::clock::Clock;
 use crate::packet::setup::custom::{Custom, Place};
@@ -181,10 +181,10 @@ fn build_link<C: Clock>(
             limit.bytes = limit.bytes.saturating_sub(1);
         }
     }
-    let LinkSettings { mtu, loss, drop, .. } = &*link.settings;
+    let LinkSettings { mtu, loss, losses, drop, .. } = &*link.settings;
     let rng = Stream::new(plan.seed, Purpose::Qdisc, index);
     let mut built = Link::new(build_rate(link), link.delay.0, limit, disc, rng);
-    let loss = (*loss > 0.0).then(|| (*loss, Stream::new(plan.seed, Purpose::Loss, index)));
+    let loss = Loss::new(*loss, losses, || Stream::new(plan.seed, Purpose::Loss, index));
     let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX;
     let watched = adds || plan.record.tables.iter().any(|table| table.is_of_packets());
     if hazardous || watched {

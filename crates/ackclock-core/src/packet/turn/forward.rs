@@ -100,7 +100,7 @@ impl<C: Clock> Sim<C> {
         if link.watched {
             let packet = ticket.inspect(self.routes.owner(ticket), &self.wires.options);
             self.observer.record_packet(now, link_id, &packet, Event::Arrival);
-            if let Some(reason) = link.check_hazards(&packet) {
+            if let Some(reason) = link.check_hazards(now, &packet) {
                 link.count_arrival();
                 self.refuse(link_id, ticket, reason, now);
                 return false;

@@ -47,7 +47,7 @@ def settle_links(plan: Plan, limits: Limits) -> None:
                 f"{link.place}.schedule",
                 "a packet that is being sent when the rate changes keeps its old rate in ns-2",
             )
-        if link.loss:
+        if link.loses:
             limits.name(f"{link.place}.loss", "ns-2 draws its own random numbers")
         if limits.offer(link.path, "queue discipline", link.qdisc.kind, QUEUES):
             _settle_queue(plan, link, limits)

@@ -224,11 +224,15 @@ def _link_lines(plan: Plan, link: Link, numbers: tuple[int, ...]) -> list[str]:
     if link in plan.bottlenecks:
         lines.append(f"$ns trace-queue {ends} $events")
     # The model that is put in last comes first.
-    if link.loss:
+    if link.loses:
         lines += [
             "set e [new ErrorModel]",
             f"$e unit pkt; $e set rate_ {number_text(link.loss)}",
             f"lose $e {source} {target}",
+        ]
+        lines += [
+            f'$ns at {number_text(at)} "$e set rate_ {number_text(ratio)}"'
+            for at, ratio in link.losses
         ]
     if link.drops:
         numbered = " ".join(str(number) for number in link.drops)

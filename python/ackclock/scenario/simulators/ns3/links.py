@@ -47,7 +47,7 @@ def settle_links(plan: Plan, limits: Limits) -> None:
             limits.refuse(f"{link.place}.schedule", "delivery opportunities cannot be written")
         if link.drops:
             limits.refuse(f"{link.place}.drop", "listed drops cannot be written for ns-3")
-        if link.loss:
+        if link.loses:
             limits.refuse(f"{link.place}.loss", "random loss is not written for ns-3")
         if link.steps:
             limits.name(f"{link.place}.schedule", "a packet that is being sent keeps its rate")

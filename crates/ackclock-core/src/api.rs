@@ -385,6 +385,5 @@ fn summary(plan: &Plan, results: &Results) -> Value {
 }
 
 fn goodput(results: &Results, seen: &packet::FlowResult) -> f64 {
-    (seen.receiver.delivered_bytes - seen.receiver_at_warmup.delivered_bytes) as f64 * 8.0
-        / results.window_s
+    seen.window_bytes() as f64 * 8.0 / results.window_s
 }

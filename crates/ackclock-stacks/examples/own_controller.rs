@@ -134,9 +134,7 @@ fn rates(packets: u32, beside: &str) -> [f64; 2] {
     let plan = compile::compile(&scenario).expect("it compiles");
     let results = packet::run_with(&plan, &Mine { packets }, &mut |_| true).expect("it runs");
     [0, 1].map(|flow| {
-        let flow = &results.flows[flow];
-        let bytes = flow.receiver.delivered_bytes - flow.receiver_at_warmup.delivered_bytes;
-        bytes as f64 * 8.0 / results.window_s
+        results.flows[flow].window_bytes() as f64 * 8.0 / results.window_s
     })
 }
 

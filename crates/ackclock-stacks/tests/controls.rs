@@ -30,8 +30,7 @@ fn dumbbell(controls: &[&str], mbps: f64, bdps: f64, seconds: f64) -> Value {
 
 /// Bits per second of a flow after the warm-up.
 fn goodput(results: &Results, flow: &FlowResult) -> f64 {
-    let bytes = flow.receiver.delivered_bytes - flow.receiver_at_warmup.delivered_bytes;
-    bytes as f64 * 8.0 / results.window_s
+    flow.window_bytes() as f64 * 8.0 / results.window_s
 }
 
 #[test]

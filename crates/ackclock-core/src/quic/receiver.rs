@@ -122,6 +122,16 @@ impl QuicReceiver {
         }
     }
 
+    /// Payload that has arrived, in order or not.
+    fn received_bytes(&self) -> u64 {
+        let whole = (self.received - self.duplicates) * u64::from(self.config.segment());
+        match &self.frames {
+            Some(frames) => frames.arrived,
+            None if self.total == u32::MAX => whole,
+            None => whole.min(self.total_bytes),
+        }
+    }
+
     fn largest(&self) -> Option<u32> {
         self.numbers.as_slice().last().map(|&(_, end)| end - 1)
     }
@@ -254,6 +264,7 @@ impl Endpoint for QuicReceiver {
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             delivered_bytes: self.delivered_bytes(),
+            held_bytes: self.received_bytes().saturating_sub(self.delivered_bytes()),
             delivered_packets: self.frames.as_ref().map_or(u64::from(self.next), |f| f.delivered.1),
             received_packets: self.received,
             duplicate_packets: self.duplicates,
@@ -264,11 +275,6 @@ impl Endpoint for QuicReceiver {
 
     fn sample(&self, row: &mut FlowSample) {
         row.delivered_bytes = self.delivered_bytes();
-        let whole = (self.received - self.duplicates) * u64::from(self.config.segment());
-        row.received_bytes = match &self.frames {
-            Some(frames) => frames.arrived,
-            None if self.total == u32::MAX => whole,
-            None => whole.min(self.total_bytes),
-        };
+        row.received_bytes = self.received_bytes();
     }
 }

@@ -144,6 +144,8 @@ pub struct Snapshot {
     pub completed_s: f64,
     /// Receiver: payload bytes delivered in order (datagrams: bytes received).
     pub delivered_bytes: u64,
+    /// Receiver: payload bytes that have arrived and wait for others before they are delivered.
+    pub held_bytes: u64,
     /// Receiver: data packets delivered in order (datagrams: packets received).
     pub delivered_packets: u64,
     /// Receiver: data packets that arrived, duplicates included.

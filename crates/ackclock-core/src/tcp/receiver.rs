@@ -181,6 +181,13 @@ impl Receiver {
         }
     }
 
+    /// Payload that has arrived, in order or not.
+    fn received_bytes(&self) -> u64 {
+        let whole = (self.received - self.duplicates) * u64::from(self.mss);
+        // The last segment of a transfer may be shorter.
+        if self.total == u32::MAX { whole } else { whole.min(self.total_bytes) }
+    }
+
     fn remember_timestamp(&mut self, seq: u32, ts: u32, now: Time) {
         let not_older = self.ts_recent == 0
             || ts.wrapping_sub(self.ts_recent) < 1 << 31
@@ -436,6 +443,7 @@ impl Endpoint for Receiver {
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             delivered_bytes: self.delivered_bytes(),
+            held_bytes: self.received_bytes().saturating_sub(self.delivered_bytes()),
             delivered_packets: u64::from(self.next),
             received_packets: self.received,
             duplicate_packets: self.duplicates,
@@ -446,10 +454,7 @@ impl Endpoint for Receiver {
 
     fn sample(&self, row: &mut FlowSample) {
         row.delivered_bytes = self.delivered_bytes();
-        let whole = (self.received - self.duplicates) * u64::from(self.mss);
-        // The last segment of a transfer may be shorter.
-        row.received_bytes =
-            if self.total == u32::MAX { whole } else { whole.min(self.total_bytes) };
+        row.received_bytes = self.received_bytes();
     }
 }
 

@@ -195,6 +195,8 @@ impl Endpoint for Ns2Sink {
         Snapshot {
             delivered_packets: self.delivered,
             delivered_bytes: self.delivered * u64::from(self.config.mss),
+            held_bytes: (self.received - self.duplicates - self.delivered)
+                * u64::from(self.config.mss),
             received_packets: self.received,
             duplicate_packets: self.duplicates,
             acks_sent: self.acks_sent,

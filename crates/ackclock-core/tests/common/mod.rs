@@ -35,9 +35,7 @@ impl Run {
 
     /// Payload bit/s over the window.
     pub(crate) fn goodput(&self, i: usize) -> f64 {
-        let flow = self.flow(i);
-        (flow.receiver.delivered_bytes - flow.receiver_at_warmup.delivered_bytes) as f64 * 8.0
-            / self.results.window_s
+        self.flow(i).window_bytes() as f64 * 8.0 / self.results.window_s
     }
 
     /// Rows of the packets table at one link.

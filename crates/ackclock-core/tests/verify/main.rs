@@ -13,6 +13,7 @@ mod bad_input;
 mod controls;
 mod determinism;
 mod fairness;
+mod goodput;
 mod impairments;
 mod link_changes;
 mod networks;

@@ -53,18 +53,6 @@ fn packets_that_fit_no_link_are_reported() {
 }
 
 #[test]
-fn goodput_above_the_rate_of_the_link_is_reported_with_its_reason() {
-    // The slow start overshoots by the whole buffer; a hole of the warm-up is filled after it.
-    let net = wire(json!({"rate": "10 Mbps", "delay": "20 ms", "buffer": "1000 pkt"}));
-    let flow = json!({"src": "a", "dst": "b", "cc": "aimd"});
-    let seen = run(json!({"net": net, "flows": [flow], "warmup": 5, "duration": 7}));
-    assert!(seen.goodput(0) > 10e6, "{}", seen.goodput(0));
-    let [warning] = &seen.results.warnings[..] else { panic!("{:?}", seen.results.warnings) };
-    assert!(warning.contains("goodput is above the rate of its narrowest link, as "), "{warning}");
-    assert!(warning.ends_with("waited for a lost packet until later"), "{warning}");
-}
-
-#[test]
 fn flows_that_begin_after_the_end_are_reported() {
     let late = json!({"start": "15 s", "count": 2, "stagger": "1 s"});
     let seen = transfer(json!({}), late, json!({}), 2.0);

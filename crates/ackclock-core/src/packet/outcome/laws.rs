@@ -6,7 +6,8 @@
 //! ```text
 //! link   0 <= utilisation <= 1;  queue and waiting time are finite and not negative
 //! flow   cwnd and ssthresh are numbers
-//!        delivered in W <= sent by each of its links in W + under way when W began + held back for a hole
+//!        arrived and delivered in W, of each flow and of all flows of a link
+//!            <= sent by each of its links in W + under way when W began
 //!        each RTT, and start to completion >= propagation there and back
 //!        delivered <= size of the transfer, and = size once all is acknowledged; sources without TCP and ns-2's agents
 //!        send whole packets, of which the last may go beyond the size
@@ -15,6 +16,7 @@
 //! A result that breaks one of these is a fault of the engine, and the run ends with an error.
 
 use crate::compile::{Plan, PlanFlow, PlanSender};
+use crate::ids::LinkId;
 use crate::packet::outcome::ledger::rounding_share;
 use crate::packet::outcome::results::{FlowResult, LinkResult, Results};
 use crate::scenario::Era;
@@ -33,11 +35,11 @@ pub(in crate::packet) fn check(results: &Results, plan: &Plan) -> Result<(), Str
     let round_trips = plan.round_trips();
     for ((flow, seen), round_trip) in plan.flows.iter().zip(&results.flows).zip(round_trips) {
         check_size(flow, seen, plan.era)
-            .and_then(|()| check_flow(flow, seen, plan, results))
+            .and_then(|()| check_flow(seen))
             .and_then(|()| check_delays(flow, seen, round_trip, plan.duration))
             .map_err(|broken| format!("flow {}: {broken}", flow.name))?;
     }
-    Ok(())
+    check_capacities(results, plan)
 }
 
 fn check_link(seen: &LinkResult, duration: Time) -> Result<(), String> {
@@ -62,32 +64,47 @@ fn check_link(seen: &LinkResult, duration: Time) -> Result<(), String> {
 /// Sums of times in doubles, relative.
 const ROUNDING: f64 = 1e-9;
 
-fn check_flow(
-    flow: &PlanFlow,
-    seen: &FlowResult,
-    plan: &Plan,
-    results: &Results,
-) -> Result<(), String> {
+fn check_flow(seen: &FlowResult) -> Result<(), String> {
     let (cwnd, ssthresh) = (seen.sender.cwnd, seen.sender.ssthresh);
     if !cwnd.is_finite() || ssthresh.is_nan() {
         return Err(format!("cwnd is {cwnd} and ssthresh {ssthresh} at the end"));
     }
-    let [size, _] = flow.packet_sizes();
-    let delivered = seen.receiver.delivered_bytes - seen.receiver_at_warmup.delivered_bytes;
-    let bits = delivered as f64 * 8.0;
-    let before = packets_from_before(seen);
-    for link in &flow.route {
-        let (link, passed) = (&plan.links[link.index()], &results.links[link.index()]);
-        let capacity = passed.capacity_bits;
-        let rounding = capacity * rounding_share(passed.departed, link, capacity);
-        // At each edge of the window a packet may be sent in part.
-        let most = capacity + rounding + (before + 2) as f64 * f64::from(size) * 8.0;
-        if bits > most {
+    Ok(())
+}
+
+/// Checks that the flows of each link, one by one and together, got no more through it than it can send.
+fn check_capacities(results: &Results, plan: &Plan) -> Result<(), String> {
+    // Of all flows of a link: bits delivered, and bits that had passed it before the window.
+    let mut sums = vec![(0.0, 0.0, 0u32); plan.links.len()];
+    for (flow, seen) in plan.flows.iter().zip(&results.flows) {
+        let [size, _] = flow.packet_sizes();
+        let bits = seen.window_bytes() as f64 * 8.0;
+        let before = packets_from_before(flow, seen);
+        let earlier = before as f64 * f64::from(size) * 8.0;
+        for &id in &flow.route {
+            let sum = &mut sums[id.index()];
+            *sum = (sum.0 + bits, sum.1 + earlier, sum.2.max(size));
+            let (capacity, rounding) = capacity(results, plan, id);
+            // At each edge of the window a packet may be sent in part.
+            let most = capacity + rounding + earlier + 2.0 * f64::from(size) * 8.0;
+            if bits > most {
+                return Err(format!(
+                    "flow {}: {bits} bit were delivered in the window of {} s, in which link {} can send {capacity}                      bit and into which came {before} packets of at most {size} B that had passed it before",
+                    flow.name,
+                    results.window_s,
+                    plan.links[id.index()].name(&plan.nodes),
+                ));
+            }
+        }
+    }
+    for (l, &(bits, earlier, size)) in sums.iter().enumerate() {
+        let id = LinkId(l as u32);
+        let (capacity, rounding) = capacity(results, plan, id);
+        if bits > capacity + rounding + earlier + 2.0 * f64::from(size) * 8.0 {
             return Err(format!(
-                "{bits} bit were delivered in the window of {} s, in which link {} can send {capacity} bit and \
-                 into which came {before} packets of at most {size} B that had passed it before",
+                "link {}: {bits} bit of its flows were delivered in the window of {} s, in which it can send                  {capacity} bit and into which came {earlier} bit that had passed it before",
+                plan.links[l].name(&plan.nodes),
                 results.window_s,
-                link.name(&plan.nodes),
             ));
         }
     }
@@ -115,14 +132,23 @@ fn check_size(flow: &PlanFlow, seen: &FlowResult, era: Era) -> Result<(), String
     Ok(())
 }
 
-/// Data packets that can be delivered in the window without passing a link in it: those that were under way
-/// when it began, those that had arrived by then and waited for another, and copies made on wires.
-fn packets_from_before(seen: &FlowResult) -> u64 {
+/// What a link can send in the window, and how far its rounded transmissions may exceed that [bit].
+fn capacity(results: &Results, plan: &Plan, id: LinkId) -> (f64, f64) {
+    let passed = &results.links[id.index()];
+    let capacity = passed.capacity_bits;
+    let share = rounding_share(passed.departed, &plan.links[id.index()], capacity);
+    (capacity, capacity * share)
+}
+
+/// Data packets that can arrive and be delivered in the window without passing a link in it: those that were under
+/// way when it began, those that waited at a receiver that does not report their bytes, and copies made on wires.
+fn packets_from_before(flow: &PlanFlow, seen: &FlowResult) -> u64 {
     let (sender, receiver) = (&seen.sender_at_warmup, &seen.receiver_at_warmup);
     let lost = seen.lost_data - seen.window_lost_data;
     let under_way = sender.sent_packets.saturating_sub(receiver.received_packets + lost);
     let known = receiver.duplicate_packets + receiver.delivered_packets;
-    let waiting = receiver.received_packets.saturating_sub(known);
+    let reported = receiver.held_bytes.div_ceil(u64::from(flow.tcp.mss.max(1)));
+    let waiting = receiver.received_packets.saturating_sub(known + reported);
     under_way + waiting + seen.copies[0]
 }
 

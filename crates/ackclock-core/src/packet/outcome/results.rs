@@ -30,6 +30,17 @@ pub struct FlowResult {
     pub copies: [u64; 2],
 }
 
+impl FlowResult {
+    /// Payload bytes that were delivered in the measurement window and arrived in it. What had arrived by the end of
+    /// the warm-up and waited for a lost packet is of the time before, though its delivery is of the window: no link
+    /// carried it there.
+    pub fn window_bytes(&self) -> u64 {
+        let before = &self.receiver_at_warmup;
+        let delivered = self.receiver.delivered_bytes.saturating_sub(before.delivered_bytes);
+        delivered.saturating_sub(before.held_bytes)
+    }
+}
+
 /// What passed a link. Counts are over the whole run, ratios and means over the measurement window.
 #[derive(Clone, Debug)]
 pub struct LinkResult {

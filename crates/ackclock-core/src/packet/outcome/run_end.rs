@@ -110,32 +110,8 @@ impl<C: Clock> EndedRun<C> {
 fn find_suspect_outcomes(results: &Results, plan: &Plan) -> Vec<String> {
     let mut warnings = Vec::new();
     for (flow, seen) in plan.flows.iter().zip(&results.flows) {
-        let narrow = flow
-            .route
-            .iter()
-            .map(|l| plan.links[l.index()].rate.bps())
-            .fold(f64::INFINITY, f64::min);
-        let bits =
-            (seen.receiver.delivered_bytes - seen.receiver_at_warmup.delivered_bytes) as f64 * 8.0;
-        let scheduled =
-            flow.route.iter().any(|l| plan.links[l.index()].settings.schedule.is_some());
         let end = flow.stop.map_or(plan.duration, |stop| stop.min(plan.duration));
         let active = Span(end.0.saturating_sub(flow.start.0.max(plan.warmup.0))).seconds();
-        // A packet may have been under way when the window began.
-        let most = narrow * results.window_s * 1.001 + 8.0 * 65_536.0;
-        // Data that had arrived out of order by then, and was delivered later.
-        let before = &seen.receiver_at_warmup;
-        let early = before
-            .received_packets
-            .saturating_sub(before.duplicate_packets + before.delivered_packets);
-        let early = early * u64::from(flow.tcp.mss);
-        if !scheduled && bits > most && bits <= most + early as f64 * 8.0 {
-            warnings.push(format!(
-                "flow {}: goodput is above the rate of its narrowest link, as {early} B that had arrived by \
-                 the end of the warm-up waited for a lost packet until later",
-                flow.name
-            ));
-        }
         if seen.sender.ecn_failures > 0 {
             warnings.push(format!(
                 "flow {}: its sender ended ECN, as the counts in acknowledgements were not those of what it had \

@@ -192,6 +192,12 @@ impl Decoder {
         }
     }
 
+    /// The share of data in the packets of the present block [bytes].
+    fn data(&self) -> u64 {
+        // No more than 65535 B a packet and 2^32 packets a block: the product fits in 80 bits.
+        (u128::from(self.bytes) * u128::from(self.block) / u128::from(self.needed)) as u64
+    }
+
     fn count(&mut self, packet: &Packet) {
         if !self.memory.note(packet.seq) {
             self.duplicates += 1;
@@ -201,9 +207,7 @@ impl Decoder {
         self.bytes += u64::from(packet.size);
         if self.packets == self.needed {
             self.decoded += 1;
-            // No more than 65535 B a packet and 2^32 packets a block: the product fits in 80 bits.
-            let data = u128::from(self.bytes) * u128::from(self.block) / u128::from(self.needed);
-            self.decoded_bytes += data as u64;
+            self.decoded_bytes += self.data();
             (self.packets, self.bytes) = (0, 0);
         }
     }
@@ -230,6 +234,7 @@ impl Endpoint for Decoder {
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             delivered_bytes: self.decoded_bytes,
+            held_bytes: self.data(),
             delivered_packets: self.decoded * self.block,
             duplicate_packets: self.duplicates,
             ..self.receiver.snapshot()

@@ -82,6 +82,37 @@ fn goodput_above_the_narrowest_link_is_refused() {
     assert!(found.contains("in which link narrow can send 5000000 bit"), "{found}");
 }
 
+/// Neither flow alone has more than the link can send, both together have.
+#[test]
+fn goodputs_that_together_are_above_a_link_are_refused() {
+    let plan = plan("fifo");
+    let mut results = ended(&plan).into_ended().finish(&plan, None).unwrap();
+    for flow in &mut results.flows {
+        flow.receiver.delivered_bytes = flow.receiver_at_warmup.delivered_bytes + 400_000;
+    }
+    let found = check(&results, &plan).unwrap_err();
+    assert!(
+        found.starts_with(
+            "link narrow: 6400000 bit of its flows were delivered in the window of 5 s"
+        ),
+        "{found}"
+    );
+}
+
+/// What waited at the receiver when the window began counts for the time before.
+#[test]
+fn what_was_held_at_the_end_of_the_warm_up_is_not_of_the_window() {
+    let plan = plan("fifo");
+    let mut results = ended(&plan).into_ended().finish(&plan, None).unwrap();
+    let flow = &mut results.flows[0];
+    let before = std::sync::Arc::make_mut(&mut flow.receiver_at_warmup);
+    before.held_bytes = 30_000;
+    flow.receiver.delivered_bytes = before.delivered_bytes + 100_000;
+    assert_eq!(flow.window_bytes(), 70_000);
+    flow.receiver.delivered_bytes -= 90_000;
+    assert_eq!(flow.window_bytes(), 0);
+}
+
 #[test]
 fn an_rtt_below_propagation_or_longer_than_the_run_is_refused() {
     let found = refused(|r| r.flows[0].sender.rtt_min_s = 0.0199);

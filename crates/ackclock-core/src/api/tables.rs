@@ -53,6 +53,7 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         ("completion_s", Column::F64(completion)),
         ("goodput_bps", f(&|s| super::goodput(results, s))),
         ("delivered_bytes", n(&|s| s.receiver.delivered_bytes)),
+        ("window_delivered_bytes", n(&|s| s.window_delivered_bytes())),
         ("delivered_packets", n(&|s| s.receiver.delivered_packets)),
         ("sent_packets", n(&|s| s.sender.sent_packets)),
         ("retransmits", n(&|s| s.sender.retransmits)),

@@ -35,9 +35,12 @@ impl FlowResult {
     /// the warm-up and waited for a lost packet is of the time before, though its delivery is of the window: no link
     /// carried it there.
     pub fn window_bytes(&self) -> u64 {
-        let before = &self.receiver_at_warmup;
-        let delivered = self.receiver.delivered_bytes.saturating_sub(before.delivered_bytes);
-        delivered.saturating_sub(before.held_bytes)
+        self.window_delivered_bytes().saturating_sub(self.receiver_at_warmup.held_bytes)
+    }
+
+    /// Payload bytes that were delivered in the measurement window, whenever they arrived.
+    pub fn window_delivered_bytes(&self) -> u64 {
+        self.receiver.delivered_bytes.saturating_sub(self.receiver_at_warmup.delivered_bytes)
     }
 }
 

@@ -12,8 +12,9 @@ import ackclock as ac
 from ackclock.studies.differ.differ import differ
 
 NETWORKS = {
-    "fifo": 24, "bytes": 6, "drop": 8, "cbr": 8, "controls": 8, "drr": 8, "red": 8, "ecn": 8,
-    "vegas": 16,
+    "fifo": 12, "bytes": 6, "drop": 8, "cbr": 8, "controls": 8, "drr": 8, "red": 12, "ecn": 12,
+    "vegas": 8, "two-way": 8, "variables": 8, "timestamps": 8, "satellite": 6, "mixed": 6,
+    "highspeed": 4,
 }  # fmt: skip
 """Networks that are drawn, by what is in them beside drop-tail and AIMD(a, b)."""
 
@@ -44,6 +45,13 @@ def link(rng, what, a, b):
     }  # fmt: skip
     if what in ("bytes", "drr"):
         made["buffer"] = f"{rng.randint(6000, 40_000)} B"
+    if what == "satellite":
+        # A geostationary hop, with a buffer of a tenth to twice its round trip.
+        made["delay"] = round(rng.uniform(0.24, 0.28), 6)
+        made["buffer"] = f"{rng.randint(10, 300)} pkt"
+    if what == "highspeed":
+        made["rate"] *= 5
+        made["buffer"] = f"{rng.randint(20, 200)} pkt"
     if what == "drr":
         made["qdisc"] = {"kind": "drr", "quantum": rng.choice(["250 B", "500 B", "1000 B"])}
     if what == "drop":
@@ -60,6 +68,7 @@ def red(rng, what):
     low = rng.randint(2, 6)
     return {
         "kind": "red", "ns2_seed": rng.randint(1, 2**31 - 2), "ecn": what == "ecn",
+        **sometimes(rng, 0.3, {"ns2_skip": rng.randint(1, 50)}),
         "min_th": low, "max_th": low * rng.randint(2, 4), "max_p": rng.choice([0.05, 0.1, 0.2]),
         "w_q": rng.choice([0.002, 0.01, 0.1]), "gentle": rng.random() < 0.7,
         "wait": rng.random() < 0.5, "bytes": rng.random() < 0.3, "mean_packet": 1000,
@@ -78,9 +87,32 @@ def sometimes(rng, share, value):
     return value if rng.random() < share else {}
 
 
-def tcp(rng):
+def tcp(rng, what):
     """Settings of a flow; the phase of its clock is any."""
     tick = rng.choice([0.01, 0.1, 0.001])
+    common = tcp_of_all(rng, tick)
+    if what == "ecn":
+        common["ecn"] = rng.random() < 0.8
+    if what == "timestamps":
+        common["timestamps"] = rng.random() < 0.9
+    if what in ("satellite", "highspeed"):
+        common["receiver_window"] = rng.choice([200, 1000])
+        common.pop("initial_ssthresh", None)
+    if what == "mixed":
+        common["mss"] = rng.choice([100, 296, 512, 552, 1000, 1460, 4000])
+    if what == "variables":
+        common["ns2"] = {
+            **{name: rng.random() < 0.5 for name in rng.sample(VARIABLES, 3)},
+            **sometimes(rng, 0.5, {"numdupacks": rng.randint(1, 5)}),
+            **sometimes(rng, 0.5, {"maxcwnd": rng.choice([4, 9, 20, 33])}),
+            **sometimes(rng, 0.3, {"bugfix_ss": False}),
+            **(sometimes(rng, 0.4, {"delay_growth": False}) if common.get("syn", True) else {}),
+        }
+        common |= sometimes(rng, 0.4, {"max_burst": rng.randint(1, 6)})
+    return common
+
+
+def tcp_of_all(rng, tick):
     return {
         "tick": tick,
         "boot": rng.random() * tick,
@@ -101,10 +133,10 @@ def tcp(rng):
 def flow(rng, what, i):
     start = round(rng.uniform(0, 3), 6)
     made = {"src": f"s{i}", "dst": f"d{i}", "start": start}
-    if what == "cbr" and rng.random() < 0.4:
+    if what in ("cbr", "mixed") and rng.random() < 0.4 and i:
         source = {
             "kind": "cbr", "rate": rng.randint(100_000, 1_500_000),
-            "packet": rng.choice([200, 500, 1000]),
+            "packet": rng.choice([40, 200, 500, 1000]),
         }  # fmt: skip
         periods = [{"on": 0, "off": 1.5}, {"on": 3.25, "off": 6.5}]
         return {**made, "source": {**source, **sometimes(rng, 0.5, {"periods": periods})}}
@@ -112,11 +144,14 @@ def flow(rng, what, i):
     others = CONTROLS if what == "controls" else []
     if what == "vegas":
         others = [{"kind": "vegas", **sometimes(rng, 0.3, {"alpha": 2, "beta": 5, "gamma": 2})}] * 9
+    if what == "highspeed":
+        low = rng.choice([8, 20, 38])
+        others = [{"kind": "highspeed", "low_window": low, "high_window": low * 50}] * 9
     return {
         **made,
         "recovery": rng.choice(["tahoe", "reno", "newreno", "sack"]),
         "cc": rng.choice([rule, rule, rule, *others]),
-        "tcp": {**tcp(rng), **({"ecn": rng.random() < 0.8} if what == "ecn" else {})},
+        "tcp": tcp(rng, what),
         **sometimes(rng, 0.15, {"size": rng.choice([1000, 20_000, 151_500, 600_000])}),
         **sometimes(rng, 0.1, {"stop": round(start + rng.uniform(1, 6), 6)}),
     }
@@ -128,8 +163,14 @@ def draw(what, seed):
     hops = rng.randint(1, 3)
     links = [link(rng, what, f"n{hop}", f"n{hop + 1}") for hop in range(hops)]
     flows = []
+    ends = []
     for i in range(rng.randint(1, 6)):
-        enters, leaves = rng.sample(range(hops + 1), 2)
+        if what == "two-way" and i % 2:
+            # Data against the acknowledgements of the flow before.
+            ends.append(ends[-1][::-1])
+        else:
+            ends.append(rng.sample(range(hops + 1), 2))
+        enters, leaves = ends[-1]
         links.append(access(rng, f"s{i}", f"n{enters}", 0.01))
         links.append(access(rng, f"n{leaves}", f"d{i}", 0.04))
         flows.append(flow(rng, what, i))
@@ -150,10 +191,5 @@ def draw(what, seed):
 def test_a_random_network_has_the_events_of_ns2(what, seed):
     found = differ(draw(what, seed), ["ns2"]).peers[0]
     assert found.meeting.events > 500
-    # RED counts whole packets that fit into idle time; a product that is all but whole is rounded
-    # to either side. Random numbers of another seed part within the first thousand events.
-    if what in ("red", "ecn") and found.meeting.time_s is not None:
-        assert found.meeting.agreed > 10_000, found.meeting.sentence("ns2", found.state)
-        return
     assert found.meeting.time_s is None, found.meeting.sentence("ns2", found.state)
     assert {row.verdict for row in found.rows} == {"equal"}

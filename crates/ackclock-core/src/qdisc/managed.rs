@@ -75,6 +75,9 @@ impl<A: Aqm> QueueDisc for Managed<A> {
             ctx.drop(packet, DropReason::Overflow);
             return;
         }
+        if let Some(seconds) = ctx.seconds {
+            self.aqm.on_clock(seconds);
+        }
         let state = self.store.state(ctx.now, ctx.key(&packet));
         let verdict = self.aqm.on_enqueue(&packet, &state, ctx.rng);
         if let Some(packet) = execute(verdict, packet, ctx) {
@@ -89,6 +92,9 @@ impl<A: Aqm> QueueDisc for Managed<A> {
             if let Some(packet) = execute(verdict, packet, ctx) {
                 return Some(Timed { at, packet });
             }
+        }
+        if let Some(seconds) = ctx.seconds {
+            self.aqm.on_clock(seconds);
         }
         self.aqm.on_idle(ctx.now);
         None

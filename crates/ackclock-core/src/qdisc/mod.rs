@@ -98,6 +98,8 @@ pub struct QdiscEnv {
 pub struct QdiscCtx<'a> {
     /// The present.
     pub now: Time,
+    /// The same in seconds, in era `ns2`, whose clock is ns-2's.
+    pub seconds: Option<f64>,
     /// Random numbers of this link.
     pub rng: &'a mut Stream,
     /// Classification keys by flow: of its data, of its acknowledgements.
@@ -229,6 +231,9 @@ impl QueueState {
 
 /// Active queue management: decides, does not store.
 pub trait Aqm: Send {
+    /// The present on ns-2's clock in seconds: called in era `ns2` before the other calls of that time, where the
+    /// discipline is that of a whole link.
+    fn on_clock(&mut self, _seconds: f64) {}
     /// A packet arrives.
     fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict;
     /// A packet that arrived at `since` is about to leave.

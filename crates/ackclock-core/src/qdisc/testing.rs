@@ -67,6 +67,7 @@ impl<Q: QueueDisc> Bench<Q> {
     fn with<R>(&mut self, call: impl FnOnce(&mut Q, &mut QdiscCtx<'_>) -> R) -> R {
         let mut ctx = QdiscCtx {
             now: self.now,
+            seconds: None,
             rng: &mut self.rng,
             keys: &self.keys,
             dropped: &mut self.dropped,

@@ -51,8 +51,16 @@ impl Clock {
 
     /// Takes the time between `sent` (in ticks) and `now` as a sample.
     pub(super) fn measure(&mut self, sent: u64, now: Time) {
-        let m = self.ticks(now).saturating_sub(sent).max(1);
-        let m = i32::try_from(m).unwrap_or(i32::MAX / 16).min(i32::MAX / 16);
+        self.enter(self.ticks(now).saturating_sub(sent));
+    }
+
+    /// Takes a span as a sample, rounded to whole ticks as ns-2 does with timestamps, wherever its ticks begin.
+    pub(super) fn measure_rounded(&mut self, span: Span) {
+        self.enter((span.seconds() / Span(self.tick).seconds() + 0.5) as u64);
+    }
+
+    fn enter(&mut self, ticks: u64) {
+        let m = i32::try_from(ticks.max(1)).unwrap_or(i32::MAX / 16).min(i32::MAX / 16);
         self.sample = m;
         if self.srtt8 == 0 {
             self.srtt8 = 8 * m;
@@ -116,6 +124,18 @@ mod tests {
         assert_eq!(clock.rto(), Span::from_millis(200));
         clock.back_off();
         assert_eq!(clock.rto(), Span::from_millis(400));
+    }
+
+    /// 12.4 ticks are 12 and 12.5 are 13, wherever the ticks of the clock begin; less than a tick is one.
+    #[test]
+    fn timestamps_round_to_the_nearest_tick() {
+        let mut config = TcpConfig::of_era(Era::Ns2);
+        config.boot = Span::from_millis(6);
+        for (us, ticks) in [(124_000, 12), (125_100, 13), (134_999, 13), (3_000, 1)] {
+            let mut clock = Clock::new(&config, true);
+            clock.measure_rounded(Span::from_micros(us));
+            assert_eq!((clock.sample, clock.srtt8), (ticks, 8 * ticks));
+        }
     }
 
     #[test]

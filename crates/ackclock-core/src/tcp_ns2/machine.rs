@@ -17,6 +17,7 @@ use super::Ns2Options;
 use super::clock::Clock;
 use super::departures::Departures;
 use super::ring::Ring;
+use super::stamps::Stamps;
 use crate::cc::{Ack, Congestion, CongestionControl, SentRecord, Signal, Window};
 use crate::ids::FlowId;
 use crate::tcp::{Deadline, EndpointCtx, MOST_IN_FLIGHT, TcpConfig};
@@ -62,6 +63,17 @@ pub(super) trait Reaction: Send {
     }
     /// After a timeout, before the machine sends from the beginning of the window.
     fn forget(&mut self, _m: &mut Machine) {}
+}
+
+/// What an acknowledgement does to the RTT estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timing {
+    /// It updates it.
+    Update,
+    /// It ends the measurement under way, without a sample.
+    End,
+    /// It leaves the measurement under way as it is.
+    Keep,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -124,6 +136,7 @@ pub(super) struct Machine {
     ecn_at_one_packet: bool,
     /// The receiver's clock in the newest acknowledgement that had it.
     pub(super) peer_clock: u32,
+    stamps: Stamps,
     sent: Ring<Sent>,
     /// Kept for Vegas, which times every packet.
     pub(super) departures: Departures,
@@ -176,6 +189,7 @@ impl Machine {
             announce_cwr: false,
             ecn_at_one_packet: false,
             peer_clock: 0,
+            stamps: Stamps::default(),
             sent: Ring::new(),
             departures: Departures::default(),
             delivered_at: Time::ZERO,
@@ -259,8 +273,8 @@ impl Machine {
         let was_idle = self.highest_ack == self.maxseq;
         let packet = ctx.out.send(self.flow, number as u32, size as u16, flags);
         if self.config.timestamps {
-            let sender = (self.clock.ticks(ctx.now) as u32).wrapping_add(1);
-            let clocks = Timestamps { sender, receiver: self.peer_clock };
+            let clocks =
+                Timestamps { sender: self.stamps.note(ctx.now), receiver: self.peer_clock };
             packet.options.tcp_mut().timestamps = Some(clocks);
         }
         if !again {
@@ -315,7 +329,7 @@ impl Machine {
     /// Returns the report for the control.
     pub(super) fn accept(&mut self, ack: &AckIn<'_>, ctx: &mut EndpointCtx<'_>) -> Ack {
         self.dupacks = 0;
-        let report = self.accept_partial(ack, true, ctx);
+        let report = self.accept_partial(ack, Timing::Update, ctx);
         self.restart_or_cancel_timer(ctx.now);
         if self.finite && self.highest_ack >= self.last && self.completed.is_none() {
             self.completed = Some(ctx.now);
@@ -323,12 +337,17 @@ impl Machine {
         report
     }
 
-    /// As [`Self::accept`] but without the timer and the count of duplicates; `sample`: whether
-    /// the RTT estimate may be updated.
+    /// As [`Self::accept`] for Sack1 in recovery: what is timed stays timed until recovery ends.
+    pub(super) fn accept_in_recovery(&mut self, ack: &AckIn<'_>, ctx: &mut EndpointCtx<'_>) {
+        self.accept_partial(ack, Timing::Keep, ctx);
+        self.restart_or_cancel_timer(ctx.now);
+    }
+
+    /// As [`Self::accept`] but without the timer and the count of duplicates.
     pub(super) fn accept_partial(
         &mut self,
         ack: &AckIn<'_>,
-        sample: bool,
+        timing: Timing,
         ctx: &mut EndpointCtx<'_>,
     ) -> Ack {
         let now = ctx.now;
@@ -340,7 +359,9 @@ impl Machine {
         self.sent.advance(ack.number + 1);
         self.delivered_at = now;
         self.timeouts_in_a_row = 0;
-        self.sample(ack, sample, ctx);
+        if timing != Timing::Keep {
+            self.sample(ack, timing == Timing::Update, ctx);
+        }
         if ack.number > self.round_end {
             self.round += 1;
             self.round_end = self.maxseq;
@@ -372,15 +393,16 @@ impl Machine {
             self.timed = None;
             self.end_backoff(ack);
         }
-        if self.config.timestamps && ack.ts != 0 && update {
-            self.end_backoff(ack);
-            let now = self.clock.ticks(ctx.now);
-            let age = (now as u32).wrapping_add(1).wrapping_sub(ack.ts);
-            self.clock.measure(now.saturating_sub(u64::from(age)), ctx.now);
-        } else if let Some((_, at)) = timed
-            && update
-        {
-            self.clock.measure(self.clock.ticks(at), ctx.now);
+        let echoed = if self.config.timestamps { self.stamps.echoed(ack.ts) } else { None };
+        if update {
+            // A timestamp does not end the backoff (ns-2's `ts_resetRTO_` is false), and ns-2 goes by one kind of sample.
+            if let Some(at) = echoed {
+                self.clock.measure_rounded(ctx.now.since(at));
+            } else if let Some((_, at)) = timed
+                && !self.config.timestamps
+            {
+                self.clock.measure(self.clock.ticks(at), ctx.now);
+            }
         }
         if let Some((_, at)) = timed {
             let rtt = ctx.now.since(at);
@@ -409,8 +431,9 @@ impl Machine {
             } else {
                 self.cc.on_ack(&mut self.window, report);
             }
-            if self.options.maxcwnd > 0.0 {
-                self.window.cwnd = self.window.cwnd.min(self.options.maxcwnd);
+            // ns-2 compares whole packets: a window with a fraction stays.
+            if self.options.maxcwnd > 0.0 && self.window.cwnd.trunc() > self.options.maxcwnd {
+                self.window.cwnd = self.options.maxcwnd;
             }
         }
         let request_acknowledged = self.highest_ack + 1 == i64::from(report.acked);

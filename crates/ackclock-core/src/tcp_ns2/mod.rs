@@ -24,6 +24,7 @@ mod ring;
 mod sack1;
 mod sender;
 mod sink;
+mod stamps;
 mod tahoe;
 mod vegas;
 

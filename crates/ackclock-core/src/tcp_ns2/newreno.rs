@@ -7,7 +7,7 @@
 //! such acknowledgement restarts the timer, later ones do not ("impatient"). At most two packets
 //! leave per acknowledgement during recovery.
 
-use super::machine::{AckIn, Action, Machine, Reaction};
+use super::machine::{AckIn, Action, Machine, Reaction, Timing};
 use super::reno;
 use crate::tcp::EndpointCtx;
 
@@ -66,7 +66,7 @@ impl NewReno {
         } else {
             m.dupwnd = 0;
         }
-        m.accept_partial(ack, false, ctx);
+        m.accept_partial(ack, Timing::End, ctx);
         if !self.partial || !m.options.newreno_changes1 {
             m.restart_timer(ctx.now);
         }

@@ -7,7 +7,8 @@
 //! acknowledges something new 2; while `pipe < cwnd` the lowest packet that is missing below the
 //! highest `SACKed` one and was not retransmitted in this recovery leaves, else a new one, and the
 //! pipe grows by 1. The acknowledgement of all that was sent before ends recovery and does not open
-//! cwnd. Outside of recovery a duplicate counts only if its blocks are news for the scoreboard, which
+//! cwnd and ends the RTT measurement that was under way, which partial acknowledgements leave alone. Outside of recovery a
+//! duplicate counts only if its blocks are news for the scoreboard, which
 //! every new acknowledgement clears. After a timeout duplicates are ignored until something new is
 //! acknowledged.
 
@@ -130,9 +131,7 @@ impl Sack1 {
         }
         if ack.number > m.highest_ack {
             self.pipe -= 1;
-            let dupacks = m.dupacks;
-            m.accept(ack, ctx);
-            m.dupacks = dupacks;
+            m.accept_in_recovery(ack, ctx);
             m.clock.backoff = 1;
         } else if ack.number == m.highest_ack {
             m.dupacks += 1;
@@ -153,12 +152,18 @@ impl Reaction for Sack1 {
             self.after_timeout = false;
             self.clear(m);
             m.send_much(m.config.max_burst, ctx);
-        } else if ack.number == m.highest_ack && !self.after_timeout && self.note(m, ack) {
-            m.dupacks += 1;
-            if m.dupacks == m.options.numdupacks {
-                self.third_duplicate(m, ctx);
-            } else if m.dupacks < m.options.numdupacks && m.config.limited_transmit {
-                m.send_one(ctx);
+        } else if ack.number == m.highest_ack {
+            if !self.after_timeout && self.note(m, ack) {
+                m.dupacks += 1;
+                if m.dupacks == m.options.numdupacks {
+                    self.third_duplicate(m, ctx);
+                } else if m.dupacks < m.options.numdupacks && m.config.limited_transmit {
+                    m.send_one(ctx);
+                }
+            }
+            // What the burst limit held back may leave with any acknowledgement.
+            if m.dupacks == 0 {
+                m.send_much(m.config.max_burst, ctx);
             }
         }
     }

@@ -31,6 +31,9 @@ pub struct Ns2Sink {
     acked: u32,
     timer: Deadline,
     echo: bool,
+    /// A packet since the last acknowledgement was marked CE, or carried CWR.
+    marked: bool,
+    answered: bool,
     received: u64,
     duplicates: u64,
     delivered: u64,
@@ -53,6 +56,8 @@ impl Ns2Sink {
             acked: 0,
             timer: Deadline::NEVER,
             echo: false,
+            marked: false,
+            answered: false,
             received: 0,
             duplicates: 0,
             delivered: 0,
@@ -119,6 +124,9 @@ impl Ns2Sink {
     fn acknowledge(&mut self, ctx: &mut EndpointCtx<'_>) {
         let mut size = self.config.ack_size;
         let mut flags = Flags::ACK;
+        // Of all packets that it acknowledges: CWR ends the echo, and a mark begins it again.
+        let answered = std::mem::take(&mut self.answered);
+        self.echo = std::mem::take(&mut self.marked) || (self.echo && !answered);
         if self.echo {
             flags.set(Flags::ECE);
         }
@@ -145,11 +153,8 @@ impl Endpoint for Ns2Sink {
 
     fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
         let request = packet.flags.has(Flags::SYN);
-        if packet.flags.has(Flags::CE) {
-            self.echo = true;
-        } else if packet.flags.has(Flags::CWR) {
-            self.echo = false;
-        }
+        self.marked |= packet.flags.has(Flags::CE);
+        self.answered |= packet.flags.has(Flags::CWR);
         // The echo is the clock of the newest packet that does not lie beyond a gap.
         if packet.seq <= self.acked {
             self.ts = packet.timestamps().map_or(0, |clocks| clocks.sender);
@@ -293,5 +298,18 @@ mod tests {
         let packets = [(0, Flags::SYN), (1, ce), (2, Flags::ECT), (3, cwr)];
         let echoes: Vec<bool> = feed(&mut sink(1), &packets).into_iter().map(|a| a.2).collect();
         assert_eq!(echoes, [false, true, true, false]);
+    }
+
+    /// ns-2 looks at both packets of a delayed acknowledgement: CWR on one does not hide the mark of the other.
+    #[test]
+    fn a_mark_on_the_held_packet_outlasts_cwr_on_the_next() {
+        let mut ce = Flags::ECT;
+        ce.set(Flags::CE);
+        let cwr = Flags::ECT | Flags::CWR;
+        for held in [[ce, cwr], [cwr, ce]] {
+            let packets = [(0, Flags::SYN), (1, held[0]), (2, held[1])];
+            let echoes: Vec<bool> = feed(&mut sink(2), &packets).into_iter().map(|a| a.2).collect();
+            assert_eq!(echoes, [false, true]);
+        }
     }
 }

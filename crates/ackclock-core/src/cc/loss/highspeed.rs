@@ -14,13 +14,17 @@
 //!          a(w) = w^2 p(w) 2 b(w) / (2 - b(w)),  at least 1
 //! ACK:     w += a(w) acked / w;   loss, ECN: w <- (1 - b(w)) w;   timeout: ssthresh as on loss, w <- 1
 //! ```
+//! In the eras of ns-2 neither function has a bound, and a loss at a window of up to W leaves the part that the last loss at a
+//! larger one took, as ns-2.35 writes that over the decrease of Reno.
+//!
 //! Deviations: the functions are evaluated, while the RFC's appendix has a table of windows with whole increases. Limited
 //! slow start (RFC 3742), which section 8 recommends, is the slow start rule `limited`.
 //!
-//! Defaults by era: the same in all, those of the RFC: 38, 83000, 1e-3, 1e-7, 0.1. Era `linux` follows the table as Linux 6.12
-//! (`tcp_highspeed.c`): by the program of the RFC's appendix B, with p(w) = 1 / (12.8 `w^1.2`), a row begins where a(w) exceeds that
-//! of the row before by more than 1; the k-th adds k segments and takes b of its upper window, in 1/256. Each
-//! acknowledgement, however many segments it is for, adds k to a count, and w of them make a segment.
+//! Defaults by era: those of the RFC in all, 38, 83000, 1e-3, 1e-7, 0.1; but in the eras of ns-2 `low_p` is 1.5 / `W`^2 =
+//! 1.0388e-3, which ns-2.35 computes so that the response function meets Reno's at the low window. Era `linux` follows the
+//! table as Linux 6.12 (`tcp_highspeed.c`): by the program of the RFC's appendix B, with p(w) = 1 / (12.8 `w^1.2`), a row
+//! begins where a(w) exceeds that of the row before by more than 1; the k-th adds k segments and takes b of its upper window,
+//! in 1/256. Each acknowledgement, however many segments it is for, adds k to a count, and w of them make a segment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,9 +46,9 @@ pub struct HighSpeedParams {
     /// Window at the loss rate `high_p`, more than `low_window` (`High_Window`).
     #[schemars(extend("exclusiveMinimum" = 2, "x-unit" = "segments"))]
     pub high_window: f64,
-    /// Loss rate at the low window (`Low_P`).
+    /// Loss rate at the low window (`Low_P`). Left out: by era.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    pub low_p: f64,
+    pub low_p: Option<f64>,
     /// Loss rate at the high window, less than `low_p` (`High_P`).
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub high_p: f64,
@@ -58,7 +62,7 @@ impl Default for HighSpeedParams {
         Self {
             low_window: 38.0,
             high_window: 83_000.0,
-            low_p: 1e-3,
+            low_p: None,
             high_p: 1e-7,
             high_decrease: 0.1,
         }
@@ -72,6 +76,7 @@ const MOST: f64 = 1e7;
 /// `HighSpeed` TCP.
 pub struct HighSpeed {
     params: HighSpeedParams,
+    low_p: f64,
     era: Era,
     growth: Growth,
     /// Linux's table, empty in other eras, and its count towards the next segment.
@@ -85,6 +90,8 @@ pub struct HighSpeed {
     at: f64,
     a: f64,
     b: f64,
+    /// Eras of ns-2: what a loss at a low window leaves; ns-2 keeps the part that the last loss at a high one took.
+    kept: f64,
 }
 
 impl About<CcEnv> for HighSpeed {
@@ -98,7 +105,9 @@ impl About<CcEnv> for HighSpeed {
     const ALSO: &'static [&'static str] = &["hstcp"];
 
     fn new(params: HighSpeedParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        let HighSpeedParams { low_window, high_window, low_p, high_p, .. } = params;
+        let HighSpeedParams { low_window, high_window, high_p, .. } = params;
+        let of_era = if env.era.is_ns2() { 1.5 / (low_window * low_window) } else { 1e-3 };
+        let low_p = params.low_p.unwrap_or(of_era);
         if high_window <= low_window {
             let range = format!("more than low_window, {low_window} segments");
             return Err(Problem::out_of_range("high_window", high_window, &range).into());
@@ -111,6 +120,7 @@ impl About<CcEnv> for HighSpeed {
         let slope = (high_p / low_p).ln() / span;
         let mut control = Self {
             params,
+            low_p,
             era: env.era,
             growth: Growth::of(env.era),
             rows: Vec::new(),
@@ -120,6 +130,7 @@ impl About<CcEnv> for HighSpeed {
             at: 0.0,
             a: 1.0,
             b: 0.5,
+            kept: 0.5,
         };
         if env.era == Era::Linux {
             control.rows = control.table();
@@ -153,8 +164,12 @@ impl HighSpeed {
         let p = if rounded {
             1.0 / (12.8 * w.powf(1.2))
         } else {
-            self.params.low_p * (w / low).powf(self.slope)
+            self.low_p * (w / low).powf(self.slope)
         };
+        if self.era.is_ns2() {
+            let b = 0.5 + (self.params.high_decrease - 0.5) * along;
+            return (w * w * p * 2.0 * b / (2.0 - b), b);
+        }
         ((w * w * p * 2.0 * b / (2.0 - b)).max(1.0), b)
     }
 
@@ -210,7 +225,17 @@ impl CongestionControl for HighSpeed {
         if self.era == Era::Linux {
             return self.growth.take_off(window, event, used, self.b);
         }
-        self.growth.reduce_to(window, event, (1.0 - self.b) * used);
+        if !self.era.is_ns2() {
+            return self.growth.reduce_to(window, event, (1.0 - self.b) * used);
+        }
+        let mut left = 1.0 - self.b;
+        if used > self.params.low_window {
+            self.kept = self.b;
+        } else {
+            left = self.kept;
+        }
+        // The sender has ns-2's rules of ssthresh and of timeouts.
+        *window = Window { cwnd: left * used, ssthresh: left * used };
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -292,6 +317,38 @@ mod tests {
                 "{p}: {mean}, expected {expected}"
             );
         }
+    }
+
+    /// 1.5 / 38^2 in the eras of ns-2, unless it is given; 10^-3 in the others.
+    #[test]
+    fn the_loss_rate_at_the_low_window_goes_by_era() {
+        for (era, given, low_p) in [
+            (Era::Rfc, None, 1e-3),
+            (Era::Linux, None, 1e-3),
+            (Era::Ns2, None, 1.0388e-3),
+            (Era::Y2007, None, 1.0388e-3),
+            (Era::Ns2, Some(1e-3), 1e-3),
+        ] {
+            let params = HighSpeedParams { low_p: given, ..HighSpeedParams::default() };
+            let control = HighSpeed::new(params, &env(era)).unwrap();
+            assert!((control.low_p / low_p - 1.0).abs() < 1e-5, "{era:?} {}", control.low_p);
+        }
+    }
+
+    /// By hand of ns-2.35's rule: at W1 a tenth is taken; then, at a low window, only a tenth is left.
+    #[test]
+    fn in_the_eras_of_ns2_the_last_decrease_at_a_high_window_stays() {
+        let mut control = HighSpeed::new(HighSpeedParams::default(), &env(Era::Ns2)).unwrap();
+        let mut window = Window { cwnd: 20.0, ssthresh: 2.0 };
+        let lost = Signal::FastRetransmit { lost: 1 };
+        control.on_congestion(&mut window, &Congestion::at(Time::ZERO, lost, 20));
+        assert_eq!(window.cwnd, 10.0);
+        window.cwnd = 83_000.0;
+        control.on_congestion(&mut window, &Congestion::at(Time::ZERO, lost, 83_000));
+        assert!((window.cwnd - 74_700.0).abs() < 1e-6, "{}", window.cwnd);
+        window.cwnd = 20.0;
+        control.on_congestion(&mut window, &Congestion::at(Time::ZERO, lost, 20));
+        assert!((window.cwnd - 2.0).abs() < 1e-9, "{}", window.cwnd);
     }
 
     #[test]

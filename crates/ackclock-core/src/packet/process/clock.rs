@@ -26,6 +26,11 @@ pub(in crate::packet) trait Clock: Copy + Debug + Default + 'static {
     /// The picoseconds of a word, rounded.
     fn ps(word: u64) -> u64;
 
+    /// The seconds of a word, where that says more than its picoseconds do.
+    fn seconds(_word: u64) -> Option<f64> {
+        None
+    }
+
     /// The moment `span` after `at`.
     fn after(at: u64, span: u64) -> u64;
 
@@ -144,6 +149,10 @@ impl Clock for Seconds {
 
     fn ps(word: u64) -> u64 {
         if word == u64::MAX { word } else { (Self::of(word) * PS_PER_S as f64).round() as u64 }
+    }
+
+    fn seconds(word: u64) -> Option<f64> {
+        Some(Self::of(word))
     }
 
     fn after(at: u64, span: u64) -> u64 {

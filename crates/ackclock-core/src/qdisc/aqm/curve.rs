@@ -18,11 +18,30 @@ pub(in crate::qdisc) struct Average {
     idle_since: Option<Time>,
     /// Packets that could have been sent in the same idle time at the rates before.
     missed: f64,
+    /// The present and the time since when the link is idle on ns-2's clock [s], where that is the run's.
+    clock: Option<f64>,
+    idle_since_s: f64,
 }
+
+/// An average below this adds nothing to any other: what is left of its decay needs no single steps.
+const NOTHING: f64 = 1e-60;
 
 impl Average {
     pub(in crate::qdisc) fn new(w_q: f64, packet_rate: f64) -> Self {
-        Self { value: 0.0, w_q, packet_rate, idle_since: Some(Time::ZERO), missed: 0.0 }
+        Self {
+            value: 0.0,
+            w_q,
+            packet_rate,
+            idle_since: Some(Time::ZERO),
+            missed: 0.0,
+            clock: None,
+            idle_since_s: 0.0,
+        }
+    }
+
+    /// The present on ns-2's clock [s].
+    pub(in crate::qdisc) fn set_clock(&mut self, seconds: f64) {
+        self.clock = Some(seconds);
     }
 
     /// The link sends `packet_rate` packets of mean size in a second from `at` on, and arrivals have
@@ -46,15 +65,37 @@ impl Average {
     pub(in crate::qdisc) fn arrival(&mut self, now: Time, queue: f64) {
         let keep = 1.0 - self.w_q;
         if let Some(since) = self.idle_since.take() {
+            if let Some(now_s) = self.clock {
+                self.decay(now_s);
+                self.value += self.w_q * queue;
+                return;
+            }
             let missed = (self.missed + self.packet_rate * now.since(since).seconds()).floor();
             self.value *= keep.powf(missed);
         }
         self.value = self.value * keep + self.w_q * queue;
     }
 
+    /// Steps of zero as ns-2 takes them, with that of the arrival. Where the idle time is a whole number of packets but
+    /// for rounding, whether the last one counts is decided by ns-2's sums of times: the product is formed of the same
+    /// doubles, and each step is a multiplication.
+    fn decay(&mut self, now_s: f64) {
+        let keep = 1.0 - self.w_q;
+        let mut missed = (self.packet_rate * (now_s - self.idle_since_s)) as u64;
+        while missed > 0 && self.value > NOTHING {
+            self.value *= keep;
+            missed -= 1;
+        }
+        if missed > 0 {
+            self.value = 0.0;
+        }
+        self.value *= keep;
+    }
+
     /// The link went idle.
     pub(in crate::qdisc) fn idle(&mut self, now: Time) {
         self.idle_since = Some(now);
+        self.idle_since_s = self.clock.unwrap_or_default();
         self.missed = 0.0;
     }
 

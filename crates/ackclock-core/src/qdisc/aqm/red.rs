@@ -103,6 +103,9 @@ pub struct Params {
     /// else draws. Left out: those of the scenario's seed.
     #[schemars(range(min = 1, max = 2_147_483_646))]
     pub ns2_seed: Option<u32>,
+    /// With `ns2_seed`: so many of its first numbers are passed over, as those that something else drew in ns-2.
+    #[schemars(range(max = 1_000_000_000), extend("x-unit" = "numbers"))]
+    pub ns2_skip: u32,
 }
 
 impl Default for Params {
@@ -125,6 +128,7 @@ impl Default for Params {
             bottom: None,
             top: 0.5,
             ns2_seed: None,
+            ns2_skip: 0,
         }
     }
 }
@@ -205,8 +209,12 @@ pub struct Red {
     spread: Spread,
     adaptation: Option<Adaptation>,
     ecn: bool,
-    /// Dropping replaces marking above this probability; 1: forced drops replace the random test.
+    /// Dropping replaces marking above this probability.
     mark_p: f64,
+    /// ns-2 since 2007.
+    recent: bool,
+    /// Forced drops replace the random test where its probability is 1 (ns-2: `use_mark_p_` is false).
+    forced: bool,
     /// Dropping replaces marking from this average on: ns-2 until 2005 marked below `max_th` only.
     mark_below: f64,
     idle_decay: bool,
@@ -281,6 +289,8 @@ impl About<QdiscEnv> for Red {
             },
             ecn: params.ecn,
             mark_p,
+            recent,
+            forced: mark_p >= 1.0 && !(recent && params.mark_p.is_some()),
             mark_below: if ns2 && !recent && params.mark_p.is_none() {
                 max_th * unit
             } else {
@@ -292,7 +302,13 @@ impl About<QdiscEnv> for Red {
             unit,
             limit,
             lenient,
-            replayed: params.ns2_seed.map(Mrg32k3a::new),
+            replayed: params.ns2_seed.map(|seed| {
+                let mut numbers = Mrg32k3a::new(seed);
+                (0..params.ns2_skip).for_each(|_| {
+                    numbers.uniform();
+                });
+                numbers
+            }),
             p: 0.0,
         })
     }
@@ -319,7 +335,7 @@ impl Red {
     /// The test of an arrival at an average of at least `min_th`.
     #[inline]
     fn test(&mut self, size: u16, rng: &mut Stream) -> Verdict {
-        if self.mark_p >= 1.0 && self.average.value >= self.curve.ceiling() {
+        if self.forced && self.average.value >= self.curve.ceiling() {
             self.p = 1.0;
             self.spacing.reset();
             return Verdict::Drop(DropReason::Forced);
@@ -338,7 +354,9 @@ impl Red {
             return Verdict::Pass;
         }
         self.spacing.reset();
-        if self.ecn && p_b <= self.mark_p && self.average.value < self.mark_below {
+        // ns-2.35 marks below `mark_p_` only: at a probability of 1 it drops what it could mark.
+        let may_mark = p_b < self.mark_p || (!self.recent && p_b <= self.mark_p);
+        if self.ecn && may_mark && self.average.value < self.mark_below {
             Verdict::MarkElseDrop(DropReason::Unmarkable)
         } else if p_b >= 1.0 {
             Verdict::Drop(DropReason::Forced)
@@ -351,6 +369,10 @@ impl Red {
 impl Aqm for Red {
     fn into_prototype(self) -> Option<Box<dyn Prototype>> {
         Some(Box::new(self))
+    }
+
+    fn on_clock(&mut self, seconds: f64) {
+        self.average.set_clock(seconds);
     }
 
     fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {

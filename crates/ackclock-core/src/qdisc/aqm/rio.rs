@@ -196,6 +196,11 @@ impl Kind {
 }
 
 impl Aqm for Rio {
+    fn on_clock(&mut self, seconds: f64) {
+        self.inside.average.set_clock(seconds);
+        self.outside.average.set_clock(seconds);
+    }
+
     fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
         let out = packet.flags.has(Flags::OUT);
         if !(out && self.ns2) {

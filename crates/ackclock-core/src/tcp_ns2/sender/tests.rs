@@ -5,6 +5,7 @@ use crate::cc::{Ack, Congestion, Window};
 use crate::record::Recorder;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Era;
+use crate::wire::Timestamps;
 
 /// Leaves 4/5 of the window, and grows in slow start only.
 struct FourFifths;
@@ -220,4 +221,72 @@ fn a_finite_transfer_ends_with_fin_and_stops_its_timer() {
     flow.ack(3);
     assert!(flow.sender.snapshot().completed_s > 0.0);
     assert_eq!(flow.sender.deadline(), Deadline::NEVER);
+}
+
+/// A partial acknowledgement leaves the RTT estimate and the echo of its timestamp alone; the one that ends recovery
+/// takes a sample, of the packet whose timestamp it echoes, rounded to ticks of 10 ms: 60 ms are 6.
+#[test]
+fn a_partial_acknowledgement_in_sack_recovery_takes_no_rtt_sample() {
+    let timestamps = |config: &mut TcpConfig| {
+        config.timestamps = true;
+        config.initial_window = 10;
+    };
+    let mut flow = Flow::new(Variant::Sack1, timestamps, None);
+    let echoing = |flow: &mut Flow, ms: u64, number: u32, echoed: u32, sacked: Option<u32>| {
+        flow.now.0 += ms * 1_000_000_000;
+        let mut packet = Packet::new(FlowId(0), number + 1, 40, Flags::ACK);
+        let options = packet.options.tcp_mut();
+        options.timestamps = Some(Timestamps { sender: echoed, receiver: 0 });
+        if let Some(sacked) = sacked {
+            options.set_blocks(&[(sacked, sacked + 1)]);
+        }
+        flow.call(|sender, ctx| sender.on_packet(packet, ctx))
+    };
+    let stamp = |packet: &Packet| packet.timestamps().map_or(0, |clocks| clocks.sender);
+    let request = stamp(&flow.out[0]);
+    assert_eq!(echoing(&mut flow, 20, 0, request, None), (1..=10).collect::<Vec<u32>>());
+    assert_eq!(flow.sender.variables().rtt_ticks, 2);
+    // Packets 1 and 2 are lost.
+    for sacked in [3, 4] {
+        echoing(&mut flow, 1, 0, request, Some(sacked));
+    }
+    assert_eq!(echoing(&mut flow, 1, 0, request, Some(5)), [1]);
+    let again = stamp(&flow.out[0]);
+    echoing(&mut flow, 57, 1, again, Some(5));
+    assert_eq!(flow.sender.variables().rtt_ticks, 2);
+    let mut newest = 0;
+    for sacked in [6, 7, 8, 9, 10] {
+        echoing(&mut flow, 1, 1, again, Some(sacked));
+        newest = flow.out.last().map_or(newest, stamp);
+    }
+    // All that was sent before recovery is acknowledged.
+    echoing(&mut flow, 60, 12, newest, None);
+    assert_eq!(flow.sender.variables().rtt_ticks, 6);
+}
+
+#[test]
+fn a_duplicate_without_news_sends_what_the_burst_limit_held_back() {
+    for variant in [Variant::Sack1, Variant::Tahoe] {
+        let limited = |config: &mut TcpConfig| {
+            config.max_burst = 1;
+            config.initial_window = 4;
+            config.limited_transmit = false;
+        };
+        let mut flow = Flow::new(variant, limited, None);
+        assert_eq!(flow.ack(0), [1]);
+        assert_eq!(flow.ack(0), [2], "{variant:?}");
+        assert_eq!(flow.ack(0), [3], "{variant:?}");
+    }
+}
+
+#[test]
+fn the_largest_window_is_compared_in_whole_packets() {
+    let mut flow = Flow::new(Variant::Reno, |_| {}, None);
+    flow.sender.machine.options.maxcwnd = 4.0;
+    flow.ack(0);
+    flow.sender.machine.window = Window { cwnd: 3.8, ssthresh: 50.0 };
+    flow.ack(1);
+    assert_eq!(flow.window().0, 4.8);
+    flow.ack(2);
+    assert_eq!(flow.window().0, 4.0);
 }

@@ -33,6 +33,9 @@ SOURCES = dict.fromkeys(("cbr", "exponential-on-off", "pareto-on-off"))
 LARGEST_WINDOW = 1_000_000
 """Stands for no limit [packets]."""
 
+SAME = 1e-3
+"""Numbers that differ by less, relative to them, were rounded when they were written down."""
+
 RANDOM = "ns-2 draws its own random numbers"
 
 MISBEHAVING = {
@@ -112,7 +115,7 @@ def _settle_tcp(plan: Plan, flow: Flow, limits: Limits) -> None:
     path, tcp = flow.path, flow.tcp
     cc, recovery, slow_start = (flow.sender[room] for room in ("cc", "recovery", "slow_start"))
     if limits.offer(f"{path}.cc", "control", cc.kind, CONTROLS):
-        _settle_control(flow, cc, limits)
+        _settle_control(plan, flow, cc, limits)
     limits.offer(f"{path}.recovery", "loss recovery", recovery.kind, VARIANTS)
     if slow_start.kind not in ("standard", "limited"):
         limits.refuse(
@@ -143,14 +146,28 @@ def _settle_tcp(plan: Plan, flow: Flow, limits: Limits) -> None:
         limits.name(f"{path}.cc", "is that of Linux 2.6 as ns-2.35 carries it")
 
 
-def _settle_control(flow: Flow, cc: Algorithm, limits: Limits) -> None:
+def _settle_low_p(plan: Plan, cc: Algorithm, path: str, limits: Limits) -> None:
+    """Note where the loss rate at HighSpeed TCP's low window is not the one that ns-2 computes."""
+    of_ns2 = 1.5 / cc.number("low_window", 38.0) ** 2
+    given = cc.given.get("low_p")
+    here = (of_ns2 if plan.is_of_ns2 else 1e-3) if given is None else float(given)
+    if abs(here / of_ns2 - 1) < SAME:
+        return
+    message = f"is {here:g}; ns-2's HighSpeed TCP computes {of_ns2:.5g} from low_window"
+    if given is None:
+        limits.name(f"{path}.low_p", message)
+    else:
+        limits.refuse(f"{path}.low_p", message)
+
+
+def _settle_control(plan: Plan, flow: Flow, cc: Algorithm, limits: Limits) -> None:
     path = f"{flow.path}.cc"
     if cc.kind == "linear" and _binomial(cc) is None:
         limits.refuse(path, "ns-2 has linear controls of which each side is one rule, not two")
     if cc.kind == "vegas" and cc.number("loss_factor", 0.75) != 0.75:
         limits.refuse(f"{path}.loss_factor", "ns-2's Vegas has 0.75")
-    if cc.kind == "highspeed" and cc.number("low_p", 1e-3) != 1e-3:
-        limits.refuse(f"{path}.low_p", "ns-2's HighSpeed TCP has 0.001")
+    if cc.kind == "highspeed":
+        _settle_low_p(plan, cc, path, limits)
     if cc.kind in LINUX and cc.given:
         key = next(iter(cc.given))
         limits.refuse(f"{path}.{key}", f"parameters of ns-2's {cc.kind} cannot be set")

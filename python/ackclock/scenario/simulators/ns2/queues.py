@@ -10,7 +10,15 @@ if TYPE_CHECKING:
     from ackclock.scenario.simulators.plan import Link, Plan
     from ackclock.scenario.simulators.written import Limits
 
-__all__ = ["QUEUES", "node_numbers", "queue_class", "queue_lines", "settle_links"]
+__all__ = [
+    "QUEUES",
+    "node_numbers",
+    "queue_class",
+    "queue_lines",
+    "replayed_seeds",
+    "replayed_skips",
+    "settle_links",
+]
 
 QUEUES = {"fifo": "DropTail", "red": "RED", "drr": "DRR", "sfq": "SFQ"}
 """Classes of ns-2 by discipline."""
@@ -53,6 +61,8 @@ def settle_links(plan: Plan, limits: Limits) -> None:
             _settle_queue(plan, link, limits)
     if len(replayed_seeds(plan)) > 1:
         limits.refuse("ns2_seed", "ns-2's queues share one generator; expected one seed for all")
+    if len(replayed_skips(plan)) > 1:
+        limits.refuse("ns2_skip", "ns-2's queues share one generator; expected one value for all")
     if plan.classes == "flow" and _fair(plan):
         limits.refuse("classes", 'is "flow"; ns-2\'s fair queues go by addresses')
 
@@ -67,6 +77,18 @@ def replayed_seeds(plan: Plan) -> set[int]:
     """
     given = [link.qdisc.given.get("ns2_seed") for link in plan.links if link.number in plan.used]
     return {int(seed) for seed in given if seed is not None}
+
+
+def replayed_skips(plan: Plan) -> set[int]:
+    """Find how many of ns-2's first random numbers RED queues pass over.
+
+    Parameters
+    ----------
+    plan
+        The compiled scenario.
+    """
+    given = [link.qdisc.given for link in plan.links if link.number in plan.used]
+    return {int(g.get("ns2_skip") or 0) for g in given if g.get("ns2_seed") is not None}
 
 
 def _fair(plan: Plan) -> list[Link]:

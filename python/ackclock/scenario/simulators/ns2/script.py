@@ -13,6 +13,7 @@ from ackclock.scenario.simulators.ns2.queues import (
     queue_class,
     queue_lines,
     replayed_seeds,
+    replayed_skips,
     settle_links,
 )
 from ackclock.scenario.simulators.routes import find_routes
@@ -179,6 +180,9 @@ def write(plan: Plan) -> Written:
         lines += ["", f"# {comment_text(flow.id)}", *agent_lines(plan, flow, numbers)]
     # After the phases are settled: what ns-2 draws from here on.
     lines += ["", f'$ns at 0 "$defaultRNG seed {_seed(plan)}"']
+    if skipped := max(replayed_skips(plan), default=0):
+        draw = "$defaultRNG uniform 0.0 1.0"
+        lines.append(f"$ns at 0 {{ for {{set i 0}} {{$i < {skipped}}} {{incr i}} {{ {draw} }} }}")
     for flow in plan.flows:
         lines += traffic_lines(plan, flow)
     lines += [

@@ -20,7 +20,8 @@ impl<C: Clock> Link<C> {
         let present = C::ps(now);
         managed.report_rate(&self.rate, present);
         let Managed { disc, rng, .. } = &mut **managed;
-        let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
+        let mut ctx =
+            QdiscCtx { now: Time(present), seconds: C::seconds(now), rng, keys, dropped, marks: 0 };
         disc.enqueue(packet, &mut ctx);
         let marks = ctx.marks;
         self.occupancy.set(present, disc.len());
@@ -40,7 +41,8 @@ impl<C: Clock> Link<C> {
         let present = C::ps(now);
         managed.report_rate(&self.rate, present);
         let Managed { disc, rng, .. } = &mut **managed;
-        let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
+        let mut ctx =
+            QdiscCtx { now: Time(present), seconds: C::seconds(now), rng, keys, dropped, marks: 0 };
         let mut next = disc.dequeue(&mut ctx);
         let marks = ctx.marks;
         self.occupancy.set(present, disc.len());
@@ -99,7 +101,14 @@ impl<C: Clock> Link<C> {
             let present = C::ps(now);
             managed.report_rate(&self.rate, present);
             let Managed { disc, rng, .. } = &mut **managed;
-            let mut ctx = QdiscCtx { now: Time(present), rng, keys, dropped, marks: 0 };
+            let mut ctx = QdiscCtx {
+                now: Time(present),
+                seconds: C::seconds(now),
+                rng,
+                keys,
+                dropped,
+                marks: 0,
+            };
             disc.on_timer(&mut ctx);
             let marks = ctx.marks;
             self.occupancy.set(present, disc.len());

@@ -249,6 +249,68 @@ fn automatic_parameters_follow_a_scheduled_rate() {
     assert!((red.curve.min_th - min_th).abs() < 1e-12);
 }
 
+/// 10 packets of 1000 B at 1 Mbit/s take 0.08 s. From 0.3 s on, ns-2's doubles give 0.38 - 0.3 = 0.08 and 125 x 0.08 = 10
+/// or a little less, by the last digit of the sum: whole packets are counted of that product, and of none that
+/// picoseconds would give.
+#[test]
+fn on_ns2s_clock_idle_time_is_counted_in_its_doubles() {
+    let params = Params { w_q: Some(0.5), ..follow(5.0, 15.0) };
+    let link = QdiscEnv { rate: BitRate(1_000_000), era: Era::Ns2, ..env() };
+    let mut counts = std::collections::BTreeSet::new();
+    for step in 0..40 {
+        let begun = 0.1 * f64::from(step) / 3.0;
+        let ended = begun + 0.08;
+        let mut red = Red::new(params.clone(), &link).unwrap();
+        red.average.busy();
+        red.average.value = 4096.0;
+        red.on_clock(begun);
+        red.on_idle(Time::ZERO);
+        red.on_clock(ended);
+        // What picoseconds say does not count.
+        red.average.arrival(Time::ZERO + Span::from_millis(80), 0.0);
+        let whole = (125.0 * (ended - begun)) as i32;
+        assert_eq!(red.average.value, 4096.0 * 0.5f64.powi(whole + 1), "{begun}");
+        counts.insert(whole);
+    }
+    assert_eq!(counts.into_iter().collect::<Vec<_>>(), [9, 10]);
+}
+
+/// With `use_mark_p_` ns-2 makes its random test where the probability is 1, too, and then drops what could be marked; each
+/// arrival takes one of its numbers.
+#[test]
+fn at_a_probability_of_1_ns2_draws_and_drops_with_mark_p_1() {
+    let params = Params {
+        ecn: true,
+        mark_p: Some(1.0),
+        ns2_seed: Some(7),
+        gentle: Some(false),
+        ..follow(1.0, 2.0)
+    };
+    let mut red = Red::new(params, &ns2()).unwrap();
+    let mut numbers = Mrg32k3a::new(7);
+    let mut rng = Stream::new(1, crate::rng::Purpose::Qdisc, 0);
+    red.average.value = 50.0;
+    red.spacing.above = true;
+    for _ in 0..5 {
+        assert!(matches!(red.test(1000, &mut rng), Verdict::Drop(DropReason::Forced)));
+        numbers.uniform();
+        red.spacing.above = true;
+    }
+    let next = red.replayed.as_mut().unwrap().uniform();
+    assert_eq!(next, numbers.uniform());
+}
+
+#[test]
+fn numbers_of_ns2_may_be_skipped() {
+    let draws = |skip: u32, take: usize| -> Vec<f64> {
+        let params = Params { ns2_seed: Some(7), ns2_skip: skip, ..follow(5.0, 15.0) };
+        let mut red = Red::new(params, &ns2()).unwrap();
+        let numbers = red.replayed.as_mut().unwrap();
+        (0..take).map(|_| numbers.uniform()).collect()
+    };
+    assert_eq!(draws(3, 4), draws(0, 7)[3..]);
+}
+
 #[test]
 fn idle_time_counts_at_the_rates_of_its_parts() {
     // w_q 1/2. Idle for 1 ms at 8 Mbit/s and 20 ms at 0.8 Mbit/s: 1 + 2 packets of 1000 B.

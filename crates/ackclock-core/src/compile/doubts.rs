@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::plan::{Plan, PlanFlow};
+use super::plan::{Plan, PlanFlow, PlanSender};
 
 /// One sentence for each kind of doubt and place of it.
 pub(super) fn warnings(plan: &Plan) -> Vec<String> {

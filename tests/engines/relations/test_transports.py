@@ -37,7 +37,7 @@ def carry(transport: str, control: str, queue: str, *, ecn: bool, **link: Any) -
         data["tcp"] = sizes | {
             "delayed_ack": 1,
             "ecn": ecn,
-            "accecn": control in NEEDS_COUNTS,
+            "accecn": ecn,
             "min_rto": "0.2 s",
         }
     return run(data)

@@ -201,8 +201,14 @@ impl Sender {
         }
         let acked = packet.seq.saturating_sub(una);
         let delta = packet.flags.ace().wrapping_sub(self.marks_reported) & 7;
-        // @src rfc9768#A.2.1: with more packets than the field can count, as many turns as could be.
-        let marked = if acked > 7 { delta + (acked - delta) / 8 * 8 } else { delta };
+        // @src rfc9768#A.2.1: with more packets than the field can count, as many turns as could be. Those that a
+        // SACK block has reported before are not newly acknowledged.
+        let fresh = if acked > 7 {
+            (una..packet.seq).filter(|&seq| !self.board.is_sacked(seq)).count() as u32
+        } else {
+            acked
+        };
+        let marked = if fresh > 7 { delta + (fresh - delta) / 8 * 8 } else { delta };
         self.marks_reported = self.marks_reported.wrapping_add(marked);
         if marked > 0 {
             packet.flags.set(Flags::ECE);

@@ -116,7 +116,7 @@ fn check_size(flow: &PlanFlow, seen: &FlowResult, era: Era) -> Result<(), String
     let Some(size) = flow.size else { return Ok(()) };
     let delivered = seen.receiver.delivered_bytes;
     // Sources without TCP and ns-2's agents send whole packets, the last beyond the size.
-    let is_source = matches!(*flow.sender, PlanSender::Source(_));
+    let is_source = matches!(*flow.sender, PlanSender::Source { .. });
     let beyond = if is_source || era.is_ns2() { u64::from(flow.packet_sizes()[0]) } else { 0 };
     if delivered > size.0.saturating_add(beyond) {
         return Err(format!("{delivered} B of a transfer of {} B were delivered", size.0));

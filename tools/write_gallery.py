@@ -42,6 +42,8 @@ ENTRIES = {
     "throughput": "figure = ac.plot.throughput(run)",
     "queue": "figure = ac.plot.queue(run)",
     "delay": "figure = ac.plot.delay(run)",
+    "rtt": "figure = ac.plot.rtt(run)",
+    "queue-delay": "figure = ac.plot.queue_delay(run)",
     "fairness": "figure = ac.plot.fairness(run)",
     "sequence": 'figure = ac.plot.sequence(run, flows=["reno"])',
     "states": "figure = ac.plot.states(run)",

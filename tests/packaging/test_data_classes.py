@@ -7,7 +7,7 @@ import pkgutil
 
 import pytest
 
-CHANGE = {"Collected", "Stamp", "_Suspect"}
+CHANGE = {"Collected", "Filter", "Stamp", "_Suspect"}
 """Those that are filled as something is done."""
 
 

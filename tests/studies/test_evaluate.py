@@ -41,7 +41,14 @@ def tiny(monkeypatch):
 def fake(rows, flows=()):
     tables = {"environment": pa.Table.from_pylist(rows), "flows": pa.Table.from_pylist(list(flows))}
     summaries = {"one": {"totals": {"cpu_s": 2.0}}}
-    return SimpleNamespace(tables=tables, summaries=summaries, slots=rows, interrupted=False)
+    slots = [
+        SimpleNamespace(point=i, replicate=row["replicate"], key=f"{i}", run=None)
+        for i, row in enumerate(rows)
+    ]
+    digests = {slot.key: slot.key for slot in slots}
+    return SimpleNamespace(
+        tables=tables, summaries=summaries, slots=slots, digests=digests, interrupted=False
+    )
 
 
 def test_scores_are_computed_seed_by_seed():
@@ -98,7 +105,7 @@ def test_scores_are_computed_seed_by_seed():
     assert found.cpu_s == 4.0
 
 
-def test_c_is_the_worst_environment_of_each_seed_not_the_worst_on_average():
+def test_c_is_measured_where_the_other_seed_says_that_it_is_worst():
     """Mine is behind by 0.3 and 0.1 in one environment, by 0.1 and 0.5 in the other."""
     goodput = {
         ("Mine", "cons-low"): (0.5, 0.5),
@@ -122,14 +129,18 @@ def test_c_is_the_worst_environment_of_each_seed_not_the_worst_on_average():
         for replicate in (0, 1)
     ]
     found = judged(Subject("Mine", "mine.py:Mine"), fake(rows), fake(rows[:1]))
-    # 0.3 under the one seed, 0.5 under the other; t(0.975, 1) = 12.7062, s/sqrt(2) = 0.1.
+    # By the second seed sq-low is worst, where the first has 0.1; by the first cons-low, where the
+    # second has 0.1.
     c = found.rank_c["SACK + DRR", "Mine"]
-    assert c.mean == pytest.approx(0.4)
-    assert c.high - c.mean == pytest.approx(1.27062, rel=1e-5)
-    # On average sq-low is worse, by 0.3; D is 0.2 and 0.3.
+    assert c.mean == pytest.approx(0.1)
+    d = found.rank_d["SACK + DRR", "Mine"]
+    # 0.2 and 0.3; t(0.975, 1) = 12.7062, s/sqrt(2) = 0.05.
+    assert d.mean == pytest.approx(0.25)
+    assert d.high - d.mean == pytest.approx(0.63531, rel=1e-5)
+    # Named the worst by every second seed, and measured under the others.
     place, gap, behind = found.worst["SACK + DRR"]
-    assert (place, behind) == ("sq-low", "AIMD")
-    assert gap.mean == pytest.approx(0.3)
+    assert behind == "AIMD"
+    assert (place, pytest.approx(gap.mean)) in (("sq-low", 0.1), ("cons-low", 0.1))
     assert found.rank_d["SACK + DRR", "Mine"].mean == pytest.approx(0.25)
 
 
@@ -198,7 +209,8 @@ def test_a_registry_control_is_compared_with_all_others(tiny, tmp_path):
     assert len(found.settings) == 8
     assert found.runs == 7 * 8 * 2 * 2 + 6 * 4 * 1 * 2
     for setting in found.settings:
-        assert min(found.rank_d[setting, c].mean for c in found.controls) >= 0
+        # Of equal controls D is 0, give or take: the least is of one that leads, or nearly does.
+        assert abs(min(found.rank_d[setting, c].mean for c in found.controls)) < 0.1
         assert found.best[setting]
     text = str(done)
     assert "vegas beside AIMD" in text

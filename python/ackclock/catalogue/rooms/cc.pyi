@@ -220,7 +220,7 @@ class Highspeed(Record):
         self,
         low_window: float | None = 38.0,
         high_window: float | None = 83000.0,
-        low_p: float | None = 0.001,
+        low_p: float | None = ...,
         high_p: float | None = 1e-07,
         high_decrease: float | None = 0.1,
     ) -> None: ...

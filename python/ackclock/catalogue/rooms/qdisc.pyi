@@ -28,6 +28,7 @@ class Red(Record):
     bottom: Adaptive: `max_p` is not lowered below this. Range: more than 0 and at most 1.
     top: Adaptive: `max_p` is not raised above this. Range: more than 0 and at most 1.
     ns2_seed: Random tests take the numbers of ns-2's generator with this seed, one after the other, as in ns-2 where nothing else draws. Range: from 1 to 2147483646.
+    ns2_skip: With `ns2_seed`: so many of its first numbers are passed over, as those that something else drew in ns-2. Range: from 0 to 1000000000 (numbers).
     """
     def __init__(
         self,
@@ -48,6 +49,7 @@ class Red(Record):
         bottom: float | None = ...,
         top: float | None = 0.5,
         ns2_seed: int | None = ...,
+        ns2_skip: int | None = 0,
     ) -> None: ...
 
 class Rio(Record):

@@ -254,7 +254,7 @@ class Late:
     ("fault", "words", "after"),
     [
         ("1 / 0", ["late.py", "line 9", "1 / 0", "ZeroDivisionError"], 25),
-        ("window.cwnd = float('nan')", ["Late.on_ack (late.py, line 9)", "nan", "cwnd"], 25),
+        ("window.cwnd = float('nan')", ["Late.on_ack (", "late.py, line 9)", "nan", "cwnd"], 25),
         ("1 / 0", ["late.py", "line 9", "1 / 0", "ZeroDivisionError"], 5),
         ("window.cwnd = float('nan')", ["Late.on_ack (", "late.py, line 9)", "nan", "cwnd"], 5),
         ("window.cwnd = -3", ["Late.on_ack (", "late.py, line 9)", "-3", "cwnd"], 5),

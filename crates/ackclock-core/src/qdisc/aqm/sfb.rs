@@ -448,12 +448,13 @@ impl Aqm for Sfb {
         Verdict::Pass
     }
 
+    // The bits by waiting packet are of the packets, which every queue holds.
     fn state(&self) -> State {
         let bytes = |table: &Table| {
             table.bins.len() * size_of::<Bin>() + table.thaws.len() * size_of::<Time>()
         };
         let tables = bytes(&self.table) + self.next.as_ref().map_or(0, bytes);
-        State { flows: 0, bytes: (size_of::<Self>() + tables + self.counted.len()) as u64 }
+        State { flows: 0, bytes: (size_of::<Self>() + tables) as u64 }
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

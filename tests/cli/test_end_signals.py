@@ -145,7 +145,8 @@ def test_an_endless_loop_in_a_control_ends_and_says_where_it_was(tmp_path, loop)
     line = re.fullmatch(r"interrupted; (.+), line (\d+), was running, in on_ack; (.*)", err.strip())
     assert line, err
     assert line[1] == str(own)
-    assert 7 <= int(line[2]) <= 11
+    # The write itself, line 6, may not have returned.
+    assert 6 <= int(line[2]) <= 11
     assert "kept" in line[3]
 
 

@@ -159,6 +159,24 @@ fn a_fault_or_a_failure_in_any_thread_is_that_of_the_run() {
 }
 
 #[test]
+fn multicast_groups_are_run_by_one_thread() {
+    let plan = planned(json!({
+        "duration": "200 ms", "flows": [{ "pair": 0 }, { "pair": 1 }],
+        "net": { "kind": "dumbbell", "pairs": 4, "rate": "10 Mbps", "delay": "10 ms" },
+        "groups": [{ "src": "s2", "receivers": ["d2", "d3"], "packet": "500 B" }],
+    }));
+    let (_, used) = run(&plan, Threads::Exactly(2));
+    assert_eq!(used.threads, 1);
+    assert!(used.reason.unwrap().contains("multicast"));
+    // Without the group that is no reason.
+    let without = Plan { groups: Vec::new(), ..plan };
+    assert!(
+        !choose(&without, &RegistryOnly, Threads::Exactly(2))
+            .is_err_and(|reason| reason.is_some_and(|reason| reason.contains("multicast")))
+    );
+}
+
+#[test]
 fn fewer_threads_than_requested_are_said() {
     let links: Vec<_> = (0..2)
         .map(|i| json!({ "a": format!("a{i}"), "b": format!("b{i}"), "rate": 1e7, "delay": 0.01 }))

@@ -87,6 +87,8 @@ struct Cake {
     per_tin: u32,
     overhead: i64,
     is_atm: bool,
+    /// Which acknowledgements are dropped: none, the oldest of three, also the older of two neighbours.
+    ack_filter: &'static str,
     tins: Vec<Tin>,
     tin_of: [usize; 8],
     queues: BTreeMap<Name, Queue>,
@@ -118,9 +120,15 @@ impl Cake {
         self.queues.values().map(|queue| queue.cobalt.line.bytes()).sum()
     }
 
+    /// Acknowledgements are from the receiver of their flow's data.
+    fn hosts(&self, packet: &Waiting) -> (u32, u32) {
+        let (src, dst, _) = FLOWS[packet.key as usize];
+        if self.is_ack(packet.size) { (dst, src) } else { (src, dst) }
+    }
+
     /// What shares a queue.
-    fn flow(&self, key: u32) -> u32 {
-        let (src, dst, _) = FLOWS[key as usize];
+    fn flow(&self, packet: &Waiting) -> u32 {
+        let (src, dst) = self.hosts(packet);
         // Hosts are numbered as they first appear: 0, 9, 8, 1, 7, 2, 3; there are seven.
         let number =
             |host: u32| [0, 9, 8, 1, 7, 2, 3].iter().position(|&h| h == host).unwrap() as u32;
@@ -129,8 +137,25 @@ impl Cake {
             "srchost" => number(src),
             "dsthost" => number(dst),
             "hosts" => number(src) * 7 + number(dst),
-            _ => key,
+            _ => packet.key,
         }
+    }
+
+    /// The last of the queue has just come: drops the older one that it makes needless. Each acknowledges more than
+    /// those before.
+    fn filter(&mut self, name: Name, fates: &mut Vec<Fate>) {
+        let line = &self.queues[&name].cobalt.line.0;
+        let new = line[line.len() - 1];
+        let older: Vec<usize> = (0..line.len() - 1)
+            .filter(|&i| line[i].key == new.key && self.is_ack(line[i].size))
+            .collect();
+        let needless = match older[..] {
+            [first, _, ..] => first,
+            [one] if self.ack_filter == "aggressive" && one + 2 == line.len() => one,
+            _ => return,
+        };
+        let lost = self.queues.get_mut(&name).unwrap().cobalt.line.0.remove(needless).unwrap();
+        fates.push(Fate::Dropped { seq: lost.seq });
     }
 
     /// A turn: the quantum over the busy flows of the host that has more of them.
@@ -260,6 +285,10 @@ impl Cake {
 }
 
 impl Reference for Cake {
+    fn is_ack(&self, size: u16) -> bool {
+        self.ack_filter != "off" && size < 500
+    }
+
     fn arrive(&mut self, packet: Waiting, fates: &mut Vec<Fate>) {
         let now = packet.at;
         let tin = self.tin_of[packet.key as usize];
@@ -269,8 +298,8 @@ impl Reference for Cake {
         if self.packets(tin) == 0 {
             self.tins[tin].due = self.tins[tin].due.max(now);
         }
-        let (src, dst, _) = FLOWS[packet.key as usize];
-        let number = self.queue_of(tin, self.flow(packet.key));
+        let (src, dst) = self.hosts(&packet);
+        let number = self.queue_of(tin, self.flow(&packet));
         let name = (tin, number);
         let Tin { times, four_packets, .. } = self.tins[tin];
         let queue = self.queues.entry(name).or_insert_with(|| Queue {
@@ -291,6 +320,9 @@ impl Reference for Cake {
                 let queue = self.queues.get_mut(&name).unwrap();
                 (queue.set, queue.deficit) = (Set::Sparse, turn);
             }
+        }
+        if self.is_ack(packet.size) {
+            self.filter(name, fates);
         }
         while self.total() as u64 > u64::from(self.limit.packets) || self.bytes() > self.limit.bytes
         {
@@ -345,10 +377,11 @@ proptest! {
         per_tin in 1u32..20,
         quantum in prop_oneof![Just(None), (100i64..3000).prop_map(Some)],
         rtt_ms in prop_oneof![Just(100u64), 2u64..50],
+        ack_filter in prop::sample::select(vec!["off", "off", "conservative", "aggressive"]),
         (overhead, is_atm) in prop_oneof![Just((0i64, false)), (-30i64..100, any::<bool>())],
     ) {
         let mut given = json!({ "kind": "cake", "tins": tins, "isolation": isolation, "queues": per_tin,
-            "rtt": format!("{rtt_ms} ms"), "overhead": overhead,
+            "rtt": format!("{rtt_ms} ms"), "overhead": overhead, "ack_filter": ack_filter,
             "framing": if is_atm { "atm" } else { "none" } });
         if let Some(rate) = rate {
             given["rate"] = json!(rate);
@@ -380,7 +413,7 @@ proptest! {
             }
         };
         let mut reference = Cake {
-            limit, rate, isolation, per_tin, overhead, is_atm,
+            limit, rate, isolation, per_tin, overhead, is_atm, ack_filter,
             tins: presets(tins).into_iter().map(tin).collect(),
             tin_of: tins_of(tins),
             queues: BTreeMap::new(),

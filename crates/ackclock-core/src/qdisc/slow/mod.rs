@@ -90,6 +90,10 @@ pub(in crate::qdisc) trait Reference {
     fn header(&mut self, _key: u32, _now: Time) -> (bool, u32) {
         (false, 0)
     }
+    /// Whether the packet that is about to arrive is an acknowledgement.
+    fn is_ack(&self, _size: u16) -> bool {
+        false
+    }
     fn tick(&mut self, _now: Time) {}
     fn rate(&mut self, _now: Time, _rate: BitRate) {}
     /// Probes of the discipline that must be near these.
@@ -195,6 +199,8 @@ pub(in crate::qdisc) fn check<Q: QueueDisc>(
     for (place, &event) in events.iter().enumerate() {
         match event {
             Event::Arrive { key, size, ect } => {
+                // The bits of ECN mean something else in an acknowledgement.
+                let ect = ect && !reference.is_ack(size);
                 let mut flags = if ect { Flags::ECT } else { Flags(0) };
                 if is_ect_1(ect, key) {
                     flags.set(Flags::ECT_1);
@@ -204,6 +210,9 @@ pub(in crate::qdisc) fn check<Q: QueueDisc>(
                 let (is_request, echo) = reference.header(key, bench.now);
                 if is_request {
                     flags.set(Flags::SYN);
+                }
+                if reference.is_ack(size) {
+                    flags.set(Flags::ACK);
                 }
                 let seq = bench.arrive_echoing(key, size, flags | profile, echo);
                 let mut expected = Vec::new();

@@ -235,7 +235,7 @@ impl CongestionControl for HighSpeed {
             left = self.kept;
         }
         // The sender has ns-2's rules of ssthresh and of timeouts.
-        *window = Window { cwnd: left * used, ssthresh: left * used };
+        *window = Window { cwnd: (left * used).max(1.0), ssthresh: (left * used).max(2.0) };
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
@@ -325,8 +325,8 @@ mod tests {
         for (era, given, low_p) in [
             (Era::Rfc, None, 1e-3),
             (Era::Linux, None, 1e-3),
-            (Era::Ns2, None, 1.0388e-3),
-            (Era::Y2007, None, 1.0388e-3),
+            (Era::Ns2, None, 1.5 / 1444.0),
+            (Era::Y2007, None, 1.5 / 1444.0),
             (Era::Ns2, Some(1e-3), 1e-3),
         ] {
             let params = HighSpeedParams { low_p: given, ..HighSpeedParams::default() };

@@ -89,7 +89,8 @@ fn check_capacities(results: &Results, plan: &Plan) -> Result<(), String> {
             let most = capacity + rounding + earlier + 2.0 * f64::from(size) * 8.0;
             if bits > most {
                 return Err(format!(
-                    "flow {}: {bits} bit were delivered in the window of {} s, in which link {} can send {capacity}                      bit and into which came {before} packets of at most {size} B that had passed it before",
+                    "flow {}: {bits} bit were delivered in the window of {} s, in which link {} can send {capacity} \
+                     bit and into which came {before} packets of at most {size} B that had passed it before",
                     flow.name,
                     results.window_s,
                     plan.links[id.index()].name(&plan.nodes),
@@ -102,7 +103,8 @@ fn check_capacities(results: &Results, plan: &Plan) -> Result<(), String> {
         let (capacity, rounding) = capacity(results, plan, id);
         if bits > capacity + rounding + earlier + 2.0 * f64::from(size) * 8.0 {
             return Err(format!(
-                "link {}: {bits} bit of its flows were delivered in the window of {} s, in which it can send                  {capacity} bit and into which came {earlier} bit that had passed it before",
+                "link {}: {bits} bit of its flows were delivered in the window of {} s, in which it can send \
+                 {capacity} bit and into which came {earlier} bit that had passed it before",
                 plan.links[l].name(&plan.nodes),
                 results.window_s,
             ));

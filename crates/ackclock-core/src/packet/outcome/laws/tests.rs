@@ -85,7 +85,8 @@ fn goodput_above_the_narrowest_link_is_refused() {
 /// Neither flow alone has more than the link can send, both together have.
 #[test]
 fn goodputs_that_together_are_above_a_link_are_refused() {
-    let plan = plan("fifo");
+    let mut plan = plan("fifo");
+    plan.flows.iter_mut().for_each(|flow| flow.size = None);
     let mut results = ended(&plan).into_ended().finish(&plan, None).unwrap();
     for flow in &mut results.flows {
         flow.receiver.delivered_bytes = flow.receiver_at_warmup.delivered_bytes + 400_000;

@@ -24,7 +24,7 @@ from ackclock.studies.differ.measure import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ackclock.results.run import Run
 
@@ -125,7 +125,7 @@ def quantities(run: Run) -> dict[str, float]:
         since = known_since([run], flow["id"]) + SAMPLES_S
         flows.append(measure(run, number, since))
     columns = {name: np.array([flow[name] for flow in flows]) for name in QUANTITIES}
-    put = {"goodput_mbps": np.sum, "cwnd_max": np.max}
+    put: dict[str, Callable[..., Any]] = {"goodput_mbps": np.sum, "cwnd_max": np.max}
     numbers = {name: float(put.get(name, np.mean)(column)) for name, column in columns.items()}
     return {**numbers, **measure_link(run, BOTTLENECK)}
 

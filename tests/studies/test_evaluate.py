@@ -140,7 +140,8 @@ def test_c_is_measured_where_the_other_seed_says_that_it_is_worst():
     # Named the worst by every second seed, and measured under the others.
     place, gap, behind = found.worst["SACK + DRR"]
     assert behind == "AIMD"
-    assert (place, pytest.approx(gap.mean)) in (("sq-low", 0.1), ("cons-low", 0.1))
+    assert place == "sq-low"
+    assert gap.mean == pytest.approx(0.1)
     assert found.rank_d["SACK + DRR", "Mine"].mean == pytest.approx(0.25)
 
 
@@ -209,8 +210,7 @@ def test_a_registry_control_is_compared_with_all_others(tiny, tmp_path):
     assert len(found.settings) == 8
     assert found.runs == 7 * 8 * 2 * 2 + 6 * 4 * 1 * 2
     for setting in found.settings:
-        # Of equal controls D is 0, give or take: the least is of one that leads, or nearly does.
-        assert abs(min(found.rank_d[setting, c].mean for c in found.controls)) < 0.1
+        assert min(found.rank_d[setting, c].mean for c in found.controls) >= 0
         assert found.best[setting]
     text = str(done)
     assert "vegas beside AIMD" in text
@@ -254,7 +254,7 @@ class Late:
     ("fault", "words", "after"),
     [
         ("1 / 0", ["late.py", "line 9", "1 / 0", "ZeroDivisionError"], 25),
-        ("window.cwnd = float('nan')", ["Late.on_ack (", "late.py, line 9)", "nan", "cwnd"], 25),
+        ("window.cwnd = float('nan')", ["Late.on_ack (late.py, line 9)", "nan", "cwnd"], 25),
         ("1 / 0", ["late.py", "line 9", "1 / 0", "ZeroDivisionError"], 5),
         ("window.cwnd = float('nan')", ["Late.on_ack (", "late.py, line 9)", "nan", "cwnd"], 5),
         ("window.cwnd = -3", ["Late.on_ack (", "late.py, line 9)", "-3", "cwnd"], 5),

@@ -292,9 +292,9 @@ fn at_a_probability_of_1_ns2_draws_and_drops_with_mark_p_1() {
     red.average.value = 50.0;
     red.spacing.above = true;
     for _ in 0..5 {
+        red.spacing.arrival(1000);
         assert!(matches!(red.test(1000, &mut rng), Verdict::Drop(DropReason::Forced)));
         numbers.uniform();
-        red.spacing.above = true;
     }
     let next = red.replayed.as_mut().unwrap().uniform();
     assert_eq!(next, numbers.uniform());

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import queue
 from concurrent.futures import CancelledError
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from ackclock.engines import registry
 from ackclock.errors import AckclockError
 from ackclock.experiments import scheduler
 from ackclock.experiments.executors import dask, local
@@ -68,13 +70,14 @@ class StubbornError(Exception):
         raise TypeError
 
 
-def test_errors_travel_as_they_are_or_as_text_without_the_places_of_copies():
+def test_errors_travel_as_they_are_or_as_text_without_the_places_of_copies(monkeypatch):
     error = ValueError("x")
     assert _portable(error) is error
     assert _portable(None) is None
     made = _portable(StubbornError("why"))
     assert (type(made), str(made)) == (AckclockError, "StubbornError: why")
-    wrong = AckclockError("in /tmp/x/ackclock-12-0af/code/3/my.py: no", 7)
+    monkeypatch.setattr(registry, "_folders", [Path("/tmp/x/ackclock-1_0af")])
+    wrong = AckclockError("in /tmp/x/ackclock-1_0af/code/3/my.py: no", 7)
     _at_home(wrong)
     assert wrong.args == ("in my.py: no", 7)
 

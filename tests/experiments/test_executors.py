@@ -2,6 +2,7 @@
 
 import json
 import math
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ from pathlib import Path
 import pytest
 
 import ackclock as ac
+from ackclock._util.output_folder import ScratchFolder
+from ackclock.engines import registry
 from ackclock.errors import AckclockError
 from ackclock.experiments import scheduler
 from ackclock.experiments.executors import dask as clusters
@@ -94,11 +97,60 @@ def test_controls_in_python_run_in_processes_with_the_same_bits(tmp_path, monkey
     sweep = own_control(tmp_path)
     assert sweep.case.holds_lock
     in_threads = everything(run_here(sweep, monkeypatch))
+    assert not list(temporary.iterdir())
     with local.Processes(2) as works:
         assert works.parallel == 2
     in_processes = everything(sweep.run(store=False, workers=2))
     assert in_threads == in_processes
     assert not list(temporary.glob("ackclock-*"))
+
+
+def unpack(folder, parcel):
+    tempfile.tempdir = folder
+    registry.open_parcel(parcel)
+    assert list(Path(folder).rglob("my_control.py"))
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_unpacked_code_goes_with_the_process_that_unpacked_it(tmp_path, start):
+    # A fork ends without atexit; and it does not remove what its parent has unpacked.
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    parcel = own_control(tmp_path).case.parcel()
+    here = ScratchFolder()
+    context = multiprocessing.get_context(start)
+    process = context.Process(target=unpack, args=(str(temporary), parcel))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    assert not list(temporary.iterdir())
+    assert here.path.is_dir()
+
+
+def test_unpacked_code_goes_with_a_process_that_is_ended_by_force(tmp_path):
+    code = """
+import signal, sys, tempfile
+from ackclock._util import end_signals
+from ackclock._util.output_folder import ScratchFolder
+tempfile.tempdir = sys.argv[1]
+folder = ScratchFolder()
+(folder.path / "code.py").write_text("")
+end_signals._end(signal.SIGTERM)
+"""
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], check=False, capture_output=True)
+    assert done.returncode == 143
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_message_names_the_files_of_the_user_not_their_unpacked_copies(tmp_path):
+    case = registry.open_parcel(own_control(tmp_path).case.parcel())
+    copy = case._file.parent / "code" / "my_control.py"
+    assert copy.is_file()
+    other = tmp_path / "ackclock-1" / "code" / "my_control.py"
+    message = f"Own.on_ack ({copy}, line 9); {copy.parent}/2/a.py; {other}"
+    assert registry.name_original_files(message) == (
+        f"Own.on_ack (my_control.py, line 9); a.py; {other}"
+    )
 
 
 def deadly_control(folder):
@@ -241,14 +293,17 @@ class LocalDask:
     def __init__(self, folder):
         self.folder = folder
         self.file = folder / "scheduler.json"
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
         self.scheduler = self.start("scheduler", "--scheduler-file", self.file, "--port", 0,
                                     "--dashboard-address", ":0", "--host", "127.0.0.1")  # fmt: skip
         self.workers = [self.worker(), self.worker()]
 
     def start(self, kind, *arguments):
         command = [BINARY / "dask", kind, *map(str, arguments)]
+        environment = {**NO_PAUSE, "TMPDIR": str(self.temporary)}
         with (self.folder / f"{kind}-{time.monotonic_ns()}.log").open("w") as log:
-            return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=NO_PAUSE)
+            return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
 
     def worker(self, *more):
         return self.start("worker", "--scheduler-file", self.file, "--nthreads", 1, "--no-nanny",
@@ -351,6 +406,18 @@ def test_workers_of_another_version_are_refused(dask, monkeypatch):
     monkeypatch.setattr("ackclock._util.core.core_version", lambda: "0.0.0+other")
     with pytest.raises(AckclockError, match=r"has the packet engine in version .* 0\.0\.0\+other"):
         a_sweep(reps=1).run(cluster=dask.address, store=False)
+
+
+def test_a_worker_that_is_terminated_leaves_no_unpacked_code(dask, tmp_path):
+    killed = set(dask.temporary.iterdir())
+    own_control(tmp_path).run(cluster=dask.address, store=False)
+    assert {file.name for file in dask.temporary.rglob("*.py")} == {"my_control.py"}
+    for worker in dask.workers:
+        worker.terminate()
+        worker.wait()
+    dask.workers = [dask.worker(), dask.worker()]
+    assert set(dask.temporary.iterdir()) <= killed
+    dask.wait(2)
 
 
 def test_a_lost_scheduler_is_reported_and_finished_runs_are_kept(dask, tmp_path, monkeypatch):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EXIT_CODES",
     "before_exit",
+    "call_before_exit",
     "ended_by_signals",
     "received",
     "running_code",
@@ -71,6 +72,17 @@ def running_code(frames: Sequence[FrameType]) -> str:
 def received() -> signal.Signals | None:
     """Give the signal that ends this command; None if none has come."""
     return _State.number
+
+
+def call_before_exit(callback: Callable[[], object]) -> None:
+    """Call a function if this process is ended by force, as to remove temporary files.
+
+    Parameters
+    ----------
+    callback
+        Called from another thread.
+    """
+    _callbacks.append(callback)
 
 
 @contextmanager

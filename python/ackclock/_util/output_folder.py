@@ -1,4 +1,4 @@
-"""Folders of results: checked before a run, written completely or not at all."""
+"""Folders of results: checked before a run, written completely or not at all; temporary folders."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import os
 import shutil
 import tempfile
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.end_signals import call_before_exit
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -16,13 +18,56 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["clear_replications", "may_replace", "may_replicate", "whole_folder", "write_tables"]
+__all__ = [
+    "ScratchFolder",
+    "clear_replications",
+    "may_replace",
+    "may_replicate",
+    "whole_folder",
+    "write_tables",
+]
 
 BUNDLE = "provenance.json"
 """A file by which the folder of a run is known."""
 
 _MEANS = ("means.parquet", "observations.parquet")
 _RUN = ("scenario.toml", "summary.json", BUNDLE, "code")
+
+
+_scratch: set[Path] = set()
+"""Temporary folders of this process that there are."""
+
+
+class ScratchFolder:
+    """Makes a temporary folder, when it is first needed, that nobody else can write to.
+
+    It is removed with this object, and at the latest when the process ends: by itself, as a child
+    of multiprocessing, or by force after SIGINT or SIGTERM.
+    """
+
+    @cached_property
+    def path(self) -> Path:
+        """The folder."""
+        from multiprocessing.util import Finalize
+
+        path = Path(tempfile.mkdtemp(prefix="ackclock-")).resolve()
+        _scratch.add(path)
+        # Unlike atexit this also happens in children that end by os._exit, and not in a fork.
+        Finalize(self, _remove_scratch, (path,), exitpriority=0)
+        return path
+
+
+def _remove_scratch(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    _scratch.discard(path)
+
+
+def _remove_all_scratch() -> None:
+    for path in list(_scratch):
+        _remove_scratch(path)
+
+
+call_before_exit(_remove_all_scratch)
 
 
 def whole_folder(folder: Path, fill: Any, marker: str) -> Path:

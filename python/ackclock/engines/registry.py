@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
 import copy
 import functools
 import pkgutil
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.documents import check_depth, read_document
+from ackclock._util.output_folder import ScratchFolder
 from ackclock.case import ENGINES, Case, Engine, engine_named
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from ackclock.case import Make, Parcel
 
-__all__ = ["case", "load_case", "open_parcel", "register"]
+__all__ = ["case", "load_case", "name_original_files", "open_parcel", "register"]
 
 DEFAULT = "packet"
 
@@ -80,14 +81,29 @@ def load_case(file: str | Path) -> Case:
 
 
 @functools.cache
-def _temporary_folder(content: tuple[tuple[str, str], ...]) -> Path:
-    import shutil
-    import tempfile
-
+def _unpacked(content: tuple[tuple[str, str], ...]) -> ScratchFolder:
+    """The temporary folder of the files of parcels with this content, until the process ends."""
     del content  # by which it is cached
-    folder = Path(tempfile.mkdtemp(prefix="ackclock-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = ScratchFolder()
+    _folders.append(folder.path)
     return folder
+
+
+_folders: list[Path] = []
+"""Where files of parcels were unpacked."""
+
+
+def name_original_files(text: str) -> str:
+    """Replace paths of unpacked files in a message by the names of the files that were packed.
+
+    Parameters
+    ----------
+    text
+        Such as ``Late.on_ack (/tmp/ackclock-5kq2/code/late.py, line 9): ...``.
+    """
+    for folder in _folders:
+        text = re.sub(re.escape(str(folder)) + r"[\\/]code[\\/](?:\d+[\\/])?", "", text)
+    return text
 
 
 def open_parcel(parcel: Parcel, folder: Path | None = None) -> Case:
@@ -104,7 +120,7 @@ def open_parcel(parcel: Parcel, folder: Path | None = None) -> Case:
     if not parcel.files:
         return case(parcel.document)
     if folder is None:
-        folder = _temporary_folder(tuple(sorted(parcel.files.items())))
+        folder = _unpacked(tuple(sorted(parcel.files.items()))).path
     for name, text in parcel.files.items():
         place = folder / name
         if not place.is_file() or place.read_text(encoding="utf-8") != text:

@@ -218,7 +218,7 @@ def run_all(
         Finished runs by index. After Ctrl-C, those that had finished: compare the lengths.
     """
     from ackclock._util.arrow import Tables
-    from ackclock.experiments.scratch_folder import ScratchFolder
+    from ackclock._util.output_folder import ScratchFolder
     from ackclock.results.run import Run
 
     finished: dict[int, Run] = {}

@@ -84,7 +84,7 @@ class SweepResult:
         self.stored = stored
         self.seconds = seconds
         self.interrupted = interrupted
-        self.tables: Mapping[str, Table] = _Tidy(self)
+        self.tables: Mapping[str, Table] = _Tidy(sweep, self.slots, keeper)
         self._summaries: dict[str, dict[str, Any]] | None = None
         self._digests: dict[str, str] | None = None
         show_tables()
@@ -97,7 +97,7 @@ class SweepResult:
     @property
     def keys(self) -> list[str]:
         """Keys of the runs, each once."""
-        return list(dict.fromkeys(slot.key for slot in self.slots))
+        return _keys(self.slots)
 
     @property
     def summaries(self) -> dict[str, dict[str, Any]]:
@@ -146,8 +146,7 @@ class SweepResult:
         axis
             Its name.
         """
-        points = self.sweep.points
-        return [points[slot.point].labels[axis] for slot in self.slots]
+        return _labels(self.sweep, self.slots, axis)
 
     def per_run(self, metric: str | Reader) -> npt.NDArray[np.float64]:
         """Read a metric of every run.
@@ -328,7 +327,7 @@ class SweepResult:
         """Give axes, seed and replicate of every run; reads no table and no summary."""
         from ackclock._util.arrow import table
 
-        return table(_places(self, np.arange(len(self.slots))))
+        return table(_places(self.sweep, self.slots, np.arange(len(self.slots))))
 
     def values(self, metric: str | Reader) -> Table:
         """Give a metric of every run: axes, seed, replicate, value.
@@ -342,7 +341,7 @@ class SweepResult:
 
         return table(
             {
-                **_places(self, np.arange(len(self.slots))),
+                **_places(self.sweep, self.slots, np.arange(len(self.slots))),
                 "value": array(self.per_run(metric)),
             }
         )
@@ -556,14 +555,17 @@ def _renamed(metric: metrics.Metric, table: pa.Table) -> metrics.Metric:
 class _Tidy(Mapping[str, "Table"]):
     """Tables of a result, made on first use."""
 
-    def __init__(self, result: SweepResult) -> None:
-        self._result = result
+    def __init__(self, sweep: Design, slots: Sequence[Slot], keeper: Keeper) -> None:
+        # Not the result itself: a circle of references would hold its temporary files for longer.
+        self._sweep = sweep
+        self._slots = slots
+        self._keeper = keeper
         self._names: list[str] | None = None
         self._made: dict[str, tuple[pa.Table, npt.NDArray[np.int64]]] = {}
 
     def __iter__(self) -> Iterator[str]:
         if self._names is None:
-            self._names = self._result.keeper.table_names(self._result.keys)
+            self._names = self._keeper.table_names(_keys(self._slots))
         return iter(self._names)
 
     def __len__(self) -> int:
@@ -579,9 +581,9 @@ class _Tidy(Mapping[str, "Table"]):
         if name not in self:
             raise KeyError(name)
         if name not in self._made:
-            raw = self._result.keeper.table(name, self._result.keys)
+            raw = self._keeper.table(name, _keys(self._slots))
             assert raw is not None
-            self._made[name] = _tidy(self._result, name, raw)
+            self._made[name] = _tidy(self._sweep, self._slots, name, raw)
         return self._made[name]
 
 
@@ -595,7 +597,20 @@ def _starts(result: SweepResult, name: str) -> npt.NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(_lengths(result, name))]).astype(np.int64)
 
 
-def _tidy(result: SweepResult, name: str, raw: pa.Table) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+def _keys(slots: Sequence[Slot]) -> list[str]:
+    """Keys of the runs, each once."""
+    return list(dict.fromkeys(slot.key for slot in slots))
+
+
+def _labels(sweep: Design, slots: Sequence[Slot], axis: str) -> list[Label]:
+    """The label of each slot on an axis."""
+    points = sweep.points
+    return [points[slot.point].labels[axis] for slot in slots]
+
+
+def _tidy(
+    sweep: Design, slots: Sequence[Slot], name: str, raw: pa.Table
+) -> tuple[pa.Table, npt.NDArray[np.int64]]:
     """Order rows by slot, with axes, seed and replicate before them; and the rows of each slot.
 
     A run that belongs to several slots, because their cases are equal, is repeated.
@@ -606,21 +621,20 @@ def _tidy(result: SweepResult, name: str, raw: pa.Table) -> tuple[pa.Table, npt.
     from ackclock._util.arrow import array, numbers, table
     from ackclock.experiments.store.keeper import KEY
 
-    keys = result.keys
+    keys = _keys(slots)
     text = pc.cast(raw[KEY], pa.string())
     run = numbers(pc.index_in(text, array(keys))).astype(np.int64)
     order = np.argsort(run, kind="stable")
     counts = np.bincount(run, minlength=len(keys)).astype(np.int64)
     begins = np.concatenate([[0], np.cumsum(counts)])[:-1]
     place = {key: i for i, key in enumerate(keys)}
-    runs = np.array([place[slot.key] for slot in result.slots], dtype=np.int64)
+    runs = np.array([place[slot.key] for slot in slots], dtype=np.int64)
     lengths = counts[runs]
     ends = np.cumsum(lengths)
     within = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
     rows = order[np.repeat(begins[runs], lengths) + within]
     taken = raw.take(array(rows))
-    slots = np.repeat(np.arange(len(runs)), lengths)
-    columns = _places(result, slots)
+    columns = _places(sweep, slots, np.repeat(np.arange(len(runs)), lengths))
     for title in raw.column_names:
         if title != KEY:
             free = title not in columns
@@ -628,15 +642,15 @@ def _tidy(result: SweepResult, name: str, raw: pa.Table) -> tuple[pa.Table, npt.
     return table(columns), lengths
 
 
-def _places(result: SweepResult, slots: npt.NDArray[np.int64]) -> dict[str, Any]:
-    """Columns of axes, seed and replicate for rows of these slots."""
+def _places(sweep: Design, slots: Sequence[Slot], numbers: npt.NDArray[np.int64]) -> dict[str, Any]:
+    """Columns of axes, seed and replicate for rows of the slots with these numbers."""
     from ackclock._util.arrow import array
 
-    at = array(slots)
-    columns = {name: label_column(result.labels(name)).take(at) for name in result.axes}
-    seeds = np.array([slot.seed for slot in result.slots], dtype=np.uint64)
-    replicates = np.array([slot.replicate for slot in result.slots], dtype=np.int64)
-    return {**columns, "seed": array(seeds[slots]), "replicate": array(replicates[slots])}
+    rows = array(numbers)
+    columns = {name: label_column(_labels(sweep, slots, name)).take(rows) for name in sweep.axes}
+    seeds = np.array([slot.seed for slot in slots], dtype=np.uint64)
+    replicates = np.array([slot.replicate for slot in slots], dtype=np.int64)
+    return {**columns, "seed": array(seeds[numbers]), "replicate": array(replicates[numbers])}
 
 
 def _with_numbers(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import re
 import sys
 import tempfile
 import threading
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ackclock._util.end_signals import before_exit
 from ackclock.case import ONE_THREAD, ThreadCount
 from ackclock.catalogue.python_source import describe_failure, load_quietly
-from ackclock.engines.registry import open_parcel
+from ackclock.engines.registry import name_original_files, open_parcel
 from ackclock.errors import AckclockError
 from ackclock.experiments.executors.task import (
     Finished,
@@ -229,16 +228,13 @@ def _portable(error: BaseException | None) -> BaseException | None:
     return error
 
 
-_COPY = re.compile(r"[^\s\"(]*/ackclock-\d+-[0-9a-f]+/code/(?:\d+/)?")
-
-
 def _at_home(error: BaseException) -> None:
     """Make an error fit for travel: tracebacks stay here, the user's files are elsewhere."""
     words = describe_failure(error)
     if words is not None:
-        error.__ackclock_report__ = _COPY.sub("", words)  # type: ignore[attr-defined]
+        error.__ackclock_report__ = name_original_files(words)  # type: ignore[attr-defined]
     if isinstance(error, AckclockError):
-        error.args = tuple(_COPY.sub("", a) if isinstance(a, str) else a for a in error.args)
+        error.args = tuple(name_original_files(a) if isinstance(a, str) else a for a in error.args)
 
 
 def packed(task: Task) -> tuple[int, Parcels, list[tuple[str, str, int]]]:

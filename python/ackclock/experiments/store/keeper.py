@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ackclock._util.output_folder import ScratchFolder
 from ackclock.experiments.executors.task import KEY
-from ackclock.experiments.scratch_folder import ScratchFolder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

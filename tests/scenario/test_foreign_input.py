@@ -152,6 +152,7 @@ def endless(request, tmp_path, monkeypatch):
     ("net", "flow"),
     [
         (', schedule = {{ mahimahi_file = "{}" }}', ""),
+        (', schedule = {{ file = "{}" }}', ""),
         ("", ', source = {{ kind = "trace", file = "{}" }}'),
         (", nothing = 1", ""),
     ],

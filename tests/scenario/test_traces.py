@@ -41,6 +41,13 @@ def test_a_file_says_what_a_list_would(load):
     assert len(scenario.run().summary["flows"]) == 4
 
 
+def test_a_file_may_be_a_spreadsheets(load):
+    packets = "at [ms];Size\n0,0;500 B\n10,0;3 kB\n;\n"
+    arrivals = "at [ms];pair;size;note\n500;0;10 kB;a\n1000;1;;b\n1,5 s;;;\n"
+    listed = ac.load(LISTS).run().summary["digest"]
+    assert load(packets=packets, arrivals=arrivals).run().summary["digest"] == listed
+
+
 def test_a_source_of_a_generators_flows_may_be_a_file(load):
     text = FILES.replace("generator = { kind", "generator = { count = 1, kind")
     text = text.replace("[[flows]]\npair = 1\n", "[traffic.flow]\nstart = 0\n")

@@ -272,16 +272,24 @@ def scenario() -> Data:
                 "additionalProperties": False,
             }
         )
-    schema["$defs"]["RateSpec"]["oneOf"].append(
-        {
-            "description": "A Mahimahi trace file; path relative to the scenario file.",
-            "type": "object",
-            "properties": {"mahimahi_file": {"type": "string"}},
-            "required": ["mahimahi_file"],
-            "additionalProperties": False,
-        }
-    )
+    for key, description in _SCHEDULE_FILES.items():
+        schema["$defs"]["RateSpec"]["oneOf"].append(
+            {
+                "description": description,
+                "type": "object",
+                "properties": {key: {"type": "string"}},
+                "required": [key],
+                "additionalProperties": False,
+            }
+        )
     return schema
+
+
+_SCHEDULE_FILES = {
+    "mahimahi_file": "A Mahimahi trace file; path relative to the scenario file.",
+    "file": "A CSV file of steps: at (s) and rate (bit/s), loss (0 to 1), or both, in other units"
+    " where heads or cells have them; path relative to the scenario file.",
+}
 
 
 def definition(name: str) -> Data:

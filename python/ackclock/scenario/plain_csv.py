@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.csv_rows import has_other_heads
 from ackclock._util.foreign_files import read_bytes
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def plain_columns(
         return None
     names = head.removesuffix(b"\r").decode().split(",")
     if len({*names}) != len(names) or body.translate(None, _PLAIN):
+        return None
+    if has_other_heads(names, kinds):
         return None
     if b"\r" in body and body.count(b"\r") != body.count(b"\r\n"):
         return None
@@ -126,7 +129,7 @@ def mixed_columns(
     try:
         names = head.decode().split(",")
         wanted = [name for name in names if name in (*texts, *reals, *signed)]
-        if len({*names}) != len(names):
+        if len({*names}) != len(names) or has_other_heads(names, (*texts, *reals, *signed)):
             return None
         types = {name: pa.string() if name in texts else pa.float64() for name in wanted}
         options = csv.ConvertOptions(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.catalogue import python_source
 from ackclock.catalogue.network_kinds import kind_of
+from ackclock.scenario.step_file import read_steps
 from ackclock.scenario.traces import delivery, replayed
 
 if TYPE_CHECKING:
@@ -63,5 +64,7 @@ def _schedules(table: Any, path: str, folder: Path) -> None:
         if isinstance(schedule, dict) and "mahimahi_file" in schedule:
             where = f"{path}.{key}"
             table[key] = {"mahimahi": delivery(folder / schedule["mahimahi_file"], where)}
+        elif isinstance(schedule, dict) and "file" in schedule:
+            table[key] = {"steps": read_steps(folder / schedule["file"], f"{path}.{key}")}
     for index, link in enumerate(table.get("links", ())):
         _schedules(link, f"{path}.links[{index}]", folder)

@@ -111,7 +111,9 @@ def replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.D
     if plain is not None:
         return {**rest, key: plain}
     try:
-        rows = csv_rows.rows(path, *((name,) for name in entry["required"]))
+        quantities = {n: rule.get("x-quantity", "number") for n, rule in rules.items()}
+        needed = ((name,) for name in entry["required"])
+        rows = csv_rows.rows(path, *needed, quantities=quantities)
     except csv_rows.CsvError as error:
         raise ScenarioError([Problem(where, error.of(path))]) from None
     problems, entries, last = [], [], 0.0

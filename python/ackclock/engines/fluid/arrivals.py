@@ -203,6 +203,7 @@ _COLUMNS = (
     ("target", "dst", "to", "destination"),
     ("size_bits", "size"),
 )
+_QUANTITIES = {"time_s": "duration", "time": "duration", "size_bits": "number", "size": "number"}
 
 _MOST_REPORTED = 20
 
@@ -442,7 +443,7 @@ def trace_rows(given: Data, folder: Path) -> list[Row]:
     if "file" in given:
         path = folder / given["file"]
         try:
-            read = csv_rows.rows(path, *_COLUMNS)
+            read = csv_rows.rows(path, *_COLUMNS, quantities=_QUANTITIES)
         except csv_rows.CsvError as error:
             raise ScenarioError([Problem("arrivals.file", error.of(path))]) from None
         names = read[0][1] if read else {}

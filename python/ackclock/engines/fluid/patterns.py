@@ -95,6 +95,7 @@ _COLUMNS = (
     ("target", "dst", "to", "destination"),
     ("demand_bps", "demand", "bps", "value"),
 )
+_QUANTITIES = dict.fromkeys(_COLUMNS[2], "rate")
 
 
 CHOICES = ("all", "leaves")
@@ -206,7 +207,7 @@ def matrix_rows(path: Path) -> list[Row]:
         The file cannot be read, or lacks a column.
     """
     try:
-        rows = csv_rows.rows(path, *_COLUMNS)
+        rows = csv_rows.rows(path, *_COLUMNS, quantities=_QUANTITIES)
     except csv_rows.CsvError as error:
         message = f"line {error.line}: {error}" if error.line else str(error)
         raise ScenarioError([Problem("demands", message, str(path))]) from None

@@ -196,9 +196,9 @@ def _check_ids(root: Element, path: Path) -> None:
                 )
 
 
-def _rows(path: Path, needed: list[str]) -> list[csv_rows.Row]:
+def _rows(path: Path, needed: list[str], quantities: dict[str, str]) -> list[csv_rows.Row]:
     try:
-        return csv_rows.rows(path, *((name,) for name in needed))
+        return csv_rows.rows(path, *((name,) for name in needed), quantities=quantities)
     except csv_rows.CsvError as error:
         raise wrong(error.of(path)) from None
 
@@ -221,7 +221,7 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
     if made is not None:
         return made
     path = folder / "nodes.csv"
-    rows = _rows(path, ["id"])
+    rows = _rows(path, ["id"], {"lat": "number", "lon": "number"})
     ids = [row["id"] for _, row in rows]
     lines: dict[str, int] = {}
     for line, row in rows:
@@ -238,7 +238,9 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
     path = folder / "edges.csv"
     edges = []
     requested = [options.weight] if options.weight != LinkOptions.weight else []
-    for line, row in _rows(path, ["source", "target", *requested]):
+    quantities = {"capacity_bps": "rate", "delay_s": "duration", "length_km": "length"}
+    quantities[options.weight] = "number"
+    for line, row in _rows(path, ["source", "target", *requested], quantities):
         for end in ("source", "target"):
             if row[end] not in name:
                 raise wrong(f'{path}, line {line}: {end} "{row[end]}" is not in nodes.csv')

@@ -280,22 +280,33 @@ def _raw(text: str) -> _Raw:
     raise ScenarioError([Problem("", message, text)])
 
 
-def _rows(path: Path, *needed: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
+def _rows(
+    path: Path, quantities: dict[str, str], *needed: tuple[str, ...]
+) -> list[tuple[str, dict[str, str]]]:
     try:
-        return [(f"line {line}", row) for line, row in csv_rows.rows(path, *needed)]
+        read = csv_rows.rows(path, *needed, quantities=quantities)
+        return [(f"line {line}", row) for line, row in read]
     except csv_rows.CsvError as error:
         where = f"line {error.line}" if error.line else ""
         raise ScenarioError([Problem(where, str(error), str(path))]) from None
+
+
+_QUANTITIES = {
+    **dict.fromkeys(("capacity_bps", "capacity", "back_capacity_bps", "back_capacity"), "rate"),
+    "weight": "number",
+    "back_weight": "number",
+}
 
 
 def _from_csv(edges: Path, nodes: Path | None) -> _Raw:
     raw = _Raw()
     if nodes is not None and nodes.is_file():
         raw.lists_nodes = True
-        for _, row in _rows(nodes, ("id",)):
+        for _, row in _rows(nodes, {"lat": "number", "lon": "number"}, ("id",)):
             place = (row.get("name") or "", row.get("lat"), row.get("lon"))
             raw.nodes[str(row["id"]).strip()] = place
-    for where, row in _rows(edges, ("source", "src", "from"), ("target", "dst", "to")):
+    ends = ("source", "src", "from"), ("target", "dst", "to")
+    for where, row in _rows(edges, _QUANTITIES, *ends):
         a = str(row.get("source", row.get("src", row.get("from")))).strip()
         b = str(row.get("target", row.get("dst", row.get("to")))).strip()
         for node in (a, b):

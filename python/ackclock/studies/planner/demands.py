@@ -32,6 +32,10 @@ _TIME = ("time", "time_utc")
 _SOURCE, _TARGET = ("source", "src", "from"), ("target", "dst", "to")
 _DEMAND = ("demand_bps", "demand")
 _FLOWS = ("flows",)
+_QUANTITIES = {
+    **dict.fromkeys((*_DEMAND, "out_bps", "volume_bps", "in_bps"), "rate"),
+    "flows": "number",
+}
 MOST_FLOWS = 20_000_000
 """Flows that routers hash: the paths of those to one destination are in memory."""
 _MOST_REPORTED = 20
@@ -148,7 +152,7 @@ class FileProblems:
 
 def _rows(path: Path, key: str, *needed: tuple[str, ...]) -> list[csv_rows.Row]:
     try:
-        return csv_rows.rows(path, *needed)
+        return csv_rows.rows(path, *needed, quantities=_QUANTITIES)
     except csv_rows.CsvError as error:
         raise ScenarioError([Problem(key, error.of(path))]) from None
 

@@ -160,7 +160,7 @@ def read_paths(network: Network, cost: Floats, demands: Demands, path: str | Pat
     """
     file = Path(path)
     try:
-        rows = csv_rows.rows(file, ("path",))
+        rows = csv_rows.rows(file, ("path",), quantities={"share": "number"})
     except csv_rows.CsvError as error:
         raise ScenarioError([Problem("paths", error.of(file))]) from None
     number = network.numbers()

@@ -325,4 +325,6 @@ fn levels(plan: &Plan, wants: &[Want], rates: &[f64]) -> Vec<f64> {
 }
 
 #[cfg(test)]
+mod limit_tests;
+#[cfg(test)]
 mod tests;

@@ -28,7 +28,7 @@ use crate::wire::{Flags, Packet};
 #[serde(default, deny_unknown_fields)]
 pub struct AggregationParams {
     /// Time T between two releases.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub interval: Span,
     /// When it begins; before, packets leave as they come.
     #[schemars(extend("x-bare" = true))]

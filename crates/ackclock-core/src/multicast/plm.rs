@@ -35,16 +35,16 @@ use crate::units::{Span, Time};
 #[serde(default, deny_unknown_fields)]
 pub struct PlmParams {
     /// Check interval C: layers are added at most once in this time.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub check: Span,
     /// A layer is dropped when no packet arrives for this time.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub timeout: Span,
     /// Loss ratio above which a layer is dropped.
     #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub loss: f64,
     /// Interval of the loss measurement.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub blind: Span,
 }
 

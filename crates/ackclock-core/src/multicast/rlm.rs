@@ -44,7 +44,7 @@ use crate::units::{Span, Time};
 #[serde(default, deny_unknown_fields)]
 pub struct RlmParams {
     /// Least join timer and its first value.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub join_min: Span,
     /// Largest join timer, at least `join_min`.
     pub join_max: Span,
@@ -55,7 +55,7 @@ pub struct RlmParams {
     #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub beta: f64,
     /// First mean of the detection time.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub detection: Span,
     /// Loss ratio above which the measurement drops a layer.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]

@@ -40,6 +40,34 @@ fn env() -> QdiscEnv {
     QdiscEnv { facts: marked(&flows), ..plain() }
 }
 
+/// A discipline with a timer is called so often at most, whatever of its parameters are as short as they may be: else a
+/// run of a second may take days.
+#[test]
+fn no_timer_of_a_discipline_is_shorter_than_a_microsecond() {
+    let least = |rule: &serde_json::Value| {
+        let above = rule["exclusiveMinimum"].as_f64().map_or(0.0, |above| above + 1e-12);
+        rule["minimum"].as_f64().unwrap_or(0.0).max(above)
+    };
+    let mut timed = Vec::new();
+    for entry in catalogue() {
+        let mut table = serde_json::Map::new();
+        for (key, rule) in entry.params["properties"].as_object().into_iter().flatten() {
+            if rule["x-quantity"] == "duration" {
+                table.insert(key.clone(), least(rule).into());
+            }
+        }
+        table.insert("kind".to_owned(), entry.info.name.into());
+        let spec: Spec = serde_json::from_value(table.into()).unwrap();
+        // Some parameters are wrong together.
+        let Ok(disc) = build(&spec, &env(), "qdisc") else { continue };
+        if let Some(interval) = disc.timer_interval() {
+            assert!(interval >= Span::from_seconds(1e-6), "{spec:?}: {interval:?}");
+            timed.push(entry.info.name);
+        }
+    }
+    assert!(["pie", "rem", "afd", "fq-pie"].iter().all(|name| timed.contains(name)), "{timed:?}");
+}
+
 /// Every entry of the registry as it is, and the schedulers with every AQM inside.
 fn specs() -> Vec<Spec> {
     let mut specs: Vec<Spec> = catalogue().iter().map(|e| Spec::from(e.info.name)).collect();

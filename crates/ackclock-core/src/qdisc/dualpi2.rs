@@ -56,7 +56,7 @@ pub struct Params {
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub target: Span,
     /// Time between two updates of the probability.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub update: Span,
     /// Weight of the distance from the target.
     #[schemars(range(min = 0), extend("x-unit" = "1/s"))]

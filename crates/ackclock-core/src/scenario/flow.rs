@@ -58,7 +58,7 @@ pub struct Flow {
     /// With `size`: the application hands over so much each time that this has passed, over one connection
     /// that rests in between; whole segments, up to `stop`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub every: Option<Span>,
     /// How fast the application hands over data: steps, each from its time on; all at once before the first.
     /// What has not left by a step with a rate is not there any more.
@@ -152,7 +152,7 @@ pub struct TcpOptions {
     pub ack_size: Option<u32>,
     /// Initial window in segments.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1), extend("x-unit" = "segments"))]
+    #[schemars(range(min = 1, max = 1_048_576), extend("x-unit" = "segments"))]
     pub initial_window: Option<u32>,
     /// Initial ssthresh in segments.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -227,13 +227,15 @@ pub struct TcpOptions {
     pub min_rto: Option<Span>,
     /// Largest RTO.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.000_001))]
     pub max_rto: Option<Span>,
     /// RTO before the first sample.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.000_001))]
     pub initial_rto: Option<Span>,
     /// Clock granularity of RTT measurement (RFC 6298 G; ns-2's tcpTick_).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub tick: Option<Span>,
     /// ns-2's boot time: phase of its tick clock, in [0, tick).
     #[serde(skip_serializing_if = "Option::is_none")]

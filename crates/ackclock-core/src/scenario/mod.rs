@@ -139,7 +139,7 @@ pub struct Record {
     pub tables: Vec<Table>,
     /// Interval of the sampled tables; 100 ms if left out.
     #[schemars(extend("x-bare" = true))]
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub interval: Option<Span>,
     /// Flows whose rows are kept in event tables and `flow_samples`; all if left out.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -26,7 +26,7 @@ pub struct QuicOptions {
     pub max_datagram: Option<u32>,
     /// Initial window in packets. Left out: 10, at most 14,720 bytes or two packets (RFC 9002 section 7.2).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 2), extend("x-unit" = "packets"))]
+    #[schemars(range(min = 2, max = 1_048_576), extend("x-unit" = "packets"))]
     pub initial_window: Option<u32>,
     /// Packets that flow control lets beyond what is acknowledged in order. Left out: unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,11 +59,11 @@ pub struct QuicOptions {
     pub time_threshold: Option<f64>,
     /// Granularity of timers (`kGranularity`). Left out: 1 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub granularity: Option<Span>,
     /// Round-trip time that is assumed before the first sample (`kInitialRtt`). Left out: 333 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub initial_rtt: Option<Span>,
     /// Probe timeouts for which all must be lost to make congestion persistent
     /// (`kPersistentCongestionThreshold`). Left out: 3.
@@ -77,7 +77,7 @@ pub struct QuicOptions {
     pub pacing_factor: Option<f64>,
     /// Packets that the pacer lets leave at once after a pause. Left out: the initial window.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1), extend("x-unit" = "packets"))]
+    #[schemars(range(min = 1, max = 1_048_576), extend("x-unit" = "packets"))]
     pub pacing_burst: Option<u32>,
     /// ECN (RFC 9000 section 13.4). Left out: false.
     #[serde(skip_serializing_if = "Option::is_none")]

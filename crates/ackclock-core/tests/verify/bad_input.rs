@@ -169,7 +169,7 @@ fn each_mistake_is_reported_once_with_its_place_the_value_and_what_was_expected(
             "/flows/0/tcp",
             json!({"tick": 0}),
             "flows[0].tcp.tick",
-            vec!["0 s is out of range", "more than 0 s"],
+            vec!["0 s is out of range", "at least 1e-6 s"],
         ),
         ("/flows/0/tcp", json!({"min_rto": "2 min"}), "flows[0].tcp.min_rto", vec!["max_rto"]),
         ("/net/links/0/rate", json!(0), "net.links[0].rate", vec!["0 bit/s", "more than 0"]),
@@ -280,7 +280,7 @@ fn each_mistake_is_reported_once_with_its_place_the_value_and_what_was_expected(
             "/record",
             json!({"tables": ["link_samples"], "interval": "0 s"}),
             "record.interval",
-            vec!["more than 0 s"],
+            vec!["at least 1e-6 s"],
         ),
         (
             "/record",

@@ -14,7 +14,7 @@ class Poisson(Record):
     count: Most arrivals. Range: at least 0.
     pairs: Each transfer goes between a pair drawn from 0 to this less one. Range: at least 1.
     schedule: Factors of the intensity from given times on, counted from `start`.
-    period: The schedule repeats after this. Range: more than 0 s.
+    period: The schedule repeats after this. Range: at least 1e-6 s.
     """
     def __init__(
         self,

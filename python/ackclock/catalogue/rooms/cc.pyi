@@ -366,7 +366,7 @@ class Fast(Record):
     alpha: Segments to keep queued. Range: more than 0 (segments).
     beta: `ns2` only: the window moves if fewer than alpha or at least beta segments are queued [segments].
     gamma: Gain of a step. Range: more than 0 and at most 1.
-    interval: Time between updates. Range: more than 0 s.
+    interval: Time between updates. Range: at least 1e-6 s.
     every: The window moves in every so-many-th round trip. Range: at least 1 (round trips).
     mi_threshold: Below this queueing delay the window doubles per round trip. Range: at least 0 s.
     rtt_weight: Weight of a sample in the mean round trip where windows are small. Range: more than 0 and at most 1.
@@ -394,7 +394,7 @@ class FastRateReduction(Record):
     alpha: Segments to keep queued. Range: more than 0 (segments).
     beta: `ns2` only: the window moves if fewer than alpha or at least beta segments are queued [segments].
     gamma: Gain of a step. Range: more than 0 and at most 1.
-    interval: Time between updates. Range: more than 0 s.
+    interval: Time between updates. Range: at least 1e-6 s.
     every: The window moves in every so-many-th round trip. Range: at least 1 (round trips).
     mi_threshold: Below this queueing delay the window doubles per round trip. Range: at least 0 s.
     rtt_weight: Weight of a sample in the mean round trip where windows are small. Range: more than 0 and at most 1.
@@ -432,7 +432,7 @@ class FastSelfTuning(Record):
     alpha: Segments to keep queued. Range: more than 0 (segments).
     beta: `ns2` only: the window moves if fewer than alpha or at least beta segments are queued [segments].
     gamma: Gain of a step. Range: more than 0 and at most 1.
-    interval: Time between updates. Range: more than 0 s.
+    interval: Time between updates. Range: at least 1e-6 s.
     every: Time between updates of alpha. Range: at least 1 (round trips).
     mi_threshold: Below this queueing delay the window doubles per round trip. Range: at least 0 s.
     rtt_weight: Weight of a sample in the mean round trip where windows are small. Range: more than 0 and at most 1.
@@ -464,7 +464,7 @@ class FastCorrected(Record):
     alpha: Segments to keep queued. Range: more than 0 (segments).
     beta: `ns2` only: the window moves if fewer than alpha or at least beta segments are queued [segments].
     gamma: Gain of a step. Range: more than 0 and at most 1.
-    interval: Time between updates. Range: more than 0 s.
+    interval: Time between updates. Range: at least 1e-6 s.
     every: The window moves in every so-many-th round trip. Range: at least 1 (round trips).
     mi_threshold: Below this queueing delay the window doubles per round trip. Range: at least 0 s.
     rtt_weight: Weight of a sample in the mean round trip where windows are small. Range: more than 0 and at most 1.

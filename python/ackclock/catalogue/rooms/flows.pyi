@@ -19,7 +19,7 @@ class Flow(Record):
     start_jitter: The flow starts at a random time, uniform from `start` to this much later. Range: at least 0 s.
     stop: Nothing new is sent after this time. Range: at least 0 s.
     size: Payload to transfer. Range: at least 1 B.
-    every: With `size`: the application hands over so much each time that this has passed, over one connection that rests in between. Range: more than 0 s.
+    every: With `size`: the application hands over so much each time that this has passed, over one connection that rests in between. Range: at least 1e-6 s.
     app: How fast the application hands over data: steps, each from its time on.
     media: The flow carries the frames of a video encoder, whose rate follows the congestion control.
     streams: The flow is a call over QUIC: frames of several streams, made at regular times, over one connection in the order of their priorities.
@@ -124,7 +124,7 @@ class QuicOptions(Record):
     r"""QUIC settings.
 
     max_datagram: Bytes of a full datagram, without IP and UDP headers. Range: from 1200 to 65000 (B).
-    initial_window: Initial window in packets. Range: at least 2 (packets).
+    initial_window: Initial window in packets. Range: from 2 to 1048576 (packets).
     receiver_window: Packets that flow control lets beyond what is acknowledged in order. Range: at least 2 (packets).
     handshake: A handshake of one round trip before data.
     max_ack_delay: Longest delay of an ACK. Range: at least 0 s.
@@ -132,11 +132,11 @@ class QuicOptions(Record):
     reordering_threshold: The receiver acknowledges at once when a number so far below the largest is newly missing. Range: at least 0 (packets).
     packet_threshold: A packet so many numbers below the largest acknowledged is lost (`kPacketThreshold`). Range: at least 1 (packets).
     time_threshold: A packet sent so many round trips before now is lost if a later one is acknowledged (`kTimeThreshold`). Range: from 1 to 1000 (round trips).
-    granularity: Granularity of timers (`kGranularity`). Range: more than 0 s.
-    initial_rtt: Round-trip time that is assumed before the first sample (`kInitialRtt`). Range: more than 0 s.
+    granularity: Granularity of timers (`kGranularity`). Range: at least 1e-6 s.
+    initial_rtt: Round-trip time that is assumed before the first sample (`kInitialRtt`). Range: at least 1e-6 s.
     persistent_congestion_threshold: Probe timeouts for which all must be lost to make congestion persistent (`kPersistentCongestionThreshold`). Range: from 1 to 1000.
     pacing_factor: N of the pacing rate N cwnd / SRTT, for controls without a pacing rate. Range: from 0 to 1000.
-    pacing_burst: Packets that the pacer lets leave at once after a pause. Range: at least 1 (packets).
+    pacing_burst: Packets that the pacer lets leave at once after a pause. Range: from 1 to 1048576 (packets).
     ecn: ECN (RFC 9000 section 13.4).
     """
     def __init__(
@@ -164,7 +164,7 @@ class TcpOptions(Record):
     mss: Payload bytes of a full segment. Range: from 1 to 65523 (B).
     header: Header bytes on the wire of every data packet. Range: from 0 to 65522 (B).
     ack_size: Bytes on the wire of an acknowledgement without SACK blocks. Range: from 1 to 65000 (B).
-    initial_window: Initial window in segments. Range: at least 1 (segments).
+    initial_window: Initial window in segments. Range: from 1 to 1048576 (segments).
     initial_ssthresh: Initial ssthresh in segments.
     receiver_window: Receiver's window in segments. Range: at least 1 (segments).
     window_autotuning: The receiver's window begins at 64 kB and grows by two segments for each that has arrived, up to `receiver_window` (as Linux's does for an application that reads at once).
@@ -185,9 +185,9 @@ class TcpOptions(Record):
     limited_transmit: Limited transmit (RFC 3042).
     idle_restart: Restart from the restart window after an idle RTO (RFC 5681 section 4.1).
     min_rto: Smallest RTO. Range: at least 0 s.
-    max_rto: Largest RTO. Range: at least 0 s.
-    initial_rto: RTO before the first sample. Range: at least 0 s.
-    tick: Clock granularity of RTT measurement (RFC 6298 G. Range: more than 0 s.
+    max_rto: Largest RTO. Range: at least 1e-6 s.
+    initial_rto: RTO before the first sample. Range: at least 1e-6 s.
+    tick: Clock granularity of RTT measurement (RFC 6298 G. Range: at least 1e-6 s.
     boot: ns-2's boot time: phase of its tick clock, in [0, tick). Range: at least 0 s.
     quick_acks: So many acknowledgements leave at once at the beginning, after a pause longer than the smallest RTO and after a duplicate, before any is delayed (Linux: 16). Range: at least 0 (packets).
     sack_delay: After three acknowledgements at once, those of further data out of order wait so long, at most 5 % of the round trip, for one that reports all (Linux: 1 ms. Range: at least 0 s.

@@ -106,7 +106,7 @@ class Arq(Record):
 class Aggregation(Record):
     r"""Packets that leave in frames.
 
-    interval: Time T between two releases. Range: more than 0 s.
+    interval: Time T between two releases. Range: at least 1e-6 s.
     start: When it begins. Range: at least 0 s.
     thin_acks: Whether an acknowledgement takes the place of an older one of its flow that waits.
     """

@@ -18,10 +18,10 @@ class Fixed(Record):
 class Plm(Record):
     r"""PLM.
 
-    check: Check interval C: layers are added at most once in this time. Range: more than 0 s.
-    timeout: A layer is dropped when no packet arrives for this time. Range: more than 0 s.
+    check: Check interval C: layers are added at most once in this time. Range: at least 1e-6 s.
+    timeout: A layer is dropped when no packet arrives for this time. Range: at least 1e-6 s.
     loss: Loss ratio above which a layer is dropped. Range: more than 0 and at most 1.
-    blind: Interval of the loss measurement. Range: more than 0 s.
+    blind: Interval of the loss measurement. Range: at least 1e-6 s.
     """
     def __init__(
         self,
@@ -34,11 +34,11 @@ class Plm(Record):
 class Rlm(Record):
     r"""RLM.
 
-    join_min: Least join timer and its first value. Range: more than 0 s.
+    join_min: Least join timer and its first value. Range: at least 1e-6 s.
     join_max: Largest join timer, at least `join_min`. Range: at least 0 s.
     alpha: Factor of a join timer after a failed experiment. Range: at least 1.
     beta: Factor of a join timer after a detection time without loss. Range: more than 0 and at most 1.
-    detection: First mean of the detection time. Range: more than 0 s.
+    detection: First mean of the detection time. Range: at least 1e-6 s.
     loss: Loss ratio above which the measurement drops a layer. Range: more than 0 and less than 1.
     shared: Shared learning: announce experiments, and learn from those of others.
     """

@@ -254,7 +254,7 @@ class FqPie(Record):
     queues: Number of queues. Range: from 1 to 65536.
     quantum: Bytes that a queue may send in a turn. Range: at least 1 B.
     target: Delay that PIE's controller aims at. Range: more than 0 s.
-    update: Time between two updates of the probabilities. Range: more than 0 s.
+    update: Time between two updates of the probabilities. Range: at least 1e-6 s.
     max_burst: Length of a burst that passes untouched. Range: at least 0 s.
     alpha: Weight of the distance from the target. Range: at least 0 (1/s).
     beta: Weight of the change of the delay. Range: at least 0 (1/s).
@@ -282,7 +282,7 @@ class Pie(Record):
     r"""PIE: proportional integral controller enhanced.
 
     target: Delay that the controller aims at. Range: more than 0 s.
-    update: Time between two updates of the probability. Range: more than 0 s.
+    update: Time between two updates of the probability. Range: at least 1e-6 s.
     max_burst: Length of a burst that passes untouched. Range: at least 0 s.
     alpha: Weight of the distance from the target. Range: at least 0 (1/s).
     beta: Weight of the change of the delay. Range: at least 0 (1/s).
@@ -442,7 +442,7 @@ class Afd(Record):
     shadow: Samples in the shadow buffer. Range: at least 1.
     sample: One arrival in this many is sampled. Range: at least 1.
     target: Queue aimed at. Range: at least 0 (packets).
-    update: Time between two updates of the fair number. Range: more than 0 s.
+    update: Time between two updates of the fair number. Range: at least 1e-6 s.
     alpha: Gain on the queue at the update before.
     beta: Gain on the queue now.
     ecn: ECN-capable packets are marked instead of dropped.
@@ -461,7 +461,7 @@ class Afd(Record):
 class Rem(Record):
     r"""REM: random exponential marking.
 
-    update: Time between two updates of the price. Range: more than 0 s.
+    update: Time between two updates of the price. Range: at least 1e-6 s.
     gamma: Gain of the price. Range: more than 0.
     alpha: Weight of the backlog against the rate. Range: at least 0.
     phi: Base of the marking probability. Range: more than 1.
@@ -540,7 +540,7 @@ class Dualpi2(Record):
     r"""DualPI2: dual-queue coupled AQM for L4S.
 
     target: Waiting time at which the controller aims. Range: more than 0 s.
-    update: Time between two updates of the probability. Range: more than 0 s.
+    update: Time between two updates of the probability. Range: at least 1e-6 s.
     alpha: Weight of the distance from the target. Range: at least 0 (1/s).
     beta: Weight of the change of the waiting time. Range: at least 0 (1/s).
     k: Coupling factor. Range: from 1 to 100.

@@ -100,7 +100,7 @@ class FireHose(Record):
 
     policy: Sender policy of the fluid engine, by name or as a table with its parameters.
     packet: Packet size on the wire. Range: from 1 to 65535 B.
-    interval: Time between two reports of the receiver. Range: more than 0 s.
+    interval: Time between two reports of the receiver. Range: at least 1e-6 s.
     capacity: Rate that the flows of the sender may fill together. Range: more than 0 and at most 1000000000000000 bit/s.
     """
     def __init__(

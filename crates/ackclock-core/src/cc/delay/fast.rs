@@ -70,7 +70,7 @@ pub struct FastParams {
     #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub gamma: f64,
     /// Time between updates. Left out: a round trip; `ns2`: 10 ms.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub interval: Option<Span>,
     /// The window moves in every so-many-th round trip. Left out: 1; `ns2`: 2.
     #[schemars(range(min = 1), extend("x-unit" = "round trips"))]

@@ -41,7 +41,7 @@ pub struct Params {
     #[schemars(range(min = 0), extend("x-unit" = "packets"))]
     pub target: Option<f64>,
     /// Time between two updates of the fair number.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub update: Span,
     /// Gain on the queue at the update before.
     pub alpha: f64,

@@ -30,7 +30,7 @@ use crate::wire::{DropReason, Packet};
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Time between two updates of the price.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub update: Span,
     /// Gain of the price.
     #[schemars(extend("exclusiveMinimum" = 0))]

@@ -43,7 +43,7 @@ pub struct Params {
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub target: Span,
     /// Time between two updates of the probabilities.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub update: Span,
     /// Length of a burst that passes untouched.
     pub max_burst: Span,

@@ -38,6 +38,9 @@ impl Arrival {
     }
 }
 
+/// Most connections, or downloads, that a generator draws before the first arrival.
+const MOST_AHEAD: f64 = 2e7;
+
 /// A generator of transfers.
 pub trait Arrivals: Send {
     /// The next transfer, never earlier than the one before; none when there are no more.

@@ -54,7 +54,7 @@ pub struct PoissonParams {
     /// Factors of the intensity from given times on, counted from `start`; 1 before the first.
     pub schedule: Vec<FactorStep>,
     /// The schedule repeats after this; left out: its last factor holds for ever.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub period: Option<Span>,
 }
 

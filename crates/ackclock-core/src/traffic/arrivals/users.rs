@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::sizes::Sizes;
-use super::{Arrival, Arrivals, ArrivalsEnv};
+use super::{Arrival, Arrivals, ArrivalsEnv, MOST_AHEAD};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
@@ -74,6 +74,12 @@ impl About<ArrivalsEnv> for Users {
         if params.active > params.users {
             let range = format!("at most {}, the number of users", params.users);
             return Err(Problem::out_of_range("active", params.active.to_string(), &range).into());
+        }
+        let downloads = f64::from(params.users) * f64::from(params.downloads);
+        if downloads > MOST_AHEAD {
+            let range = format!("at most {MOST_AHEAD:e} downloads of all {} users", params.users);
+            let shown = params.downloads.to_string();
+            return Err(Problem::out_of_range("downloads", shown, &range).into());
         }
         Ok(Self { params, drawn: None })
     }

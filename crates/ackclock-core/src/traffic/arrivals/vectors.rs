@@ -34,7 +34,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::sizes::Sizes;
-use super::{Arrival, Arrivals, ArrivalsEnv};
+use super::{Arrival, Arrivals, ArrivalsEnv, MOST_AHEAD};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
@@ -134,6 +134,17 @@ impl About<ArrivalsEnv> for ConnectionVectors {
             (None, Some(load)) => load.bps() / (8.0 * params.turns * params.responses.mean()),
             (rate, None) => rate.unwrap_or(DEFAULT_RATE),
         };
+        // All turns of connections that are under way are drawn before the first arrival.
+        let turns = lambda * params.prefill.seconds() * params.turns;
+        if turns > MOST_AHEAD {
+            let shown = format!("{} s", params.prefill.seconds());
+            let most = MOST_AHEAD / (lambda * params.turns);
+            let range = format!(
+                "at most {most:.3} s at {lambda:.3} connections a second of {} turns: {MOST_AHEAD:e} turns in all",
+                params.turns
+            );
+            return Err(Problem::out_of_range("prefill", shown, &range).into());
+        }
         Ok(Self { params, lambda, last: Span::ZERO, under_way: None, drawn: Vec::new() })
     }
 }

@@ -50,7 +50,7 @@ pub struct FireHoseParams {
     #[schemars(range(min = 1, max = 65535))]
     pub packet: Bytes,
     /// Time between two reports of the receiver.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001))]
     pub interval: Span,
     /// Rate that the flows of the sender may fill together. Left out: that of the link on which they leave.
     #[schemars(range(max = 1_000_000_000_000_000_u64), extend("exclusiveMinimum" = 0))]

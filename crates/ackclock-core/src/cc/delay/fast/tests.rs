@@ -194,7 +194,7 @@ fn values_out_of_range_are_named() {
         (json!({ "gamma": 1.5 }), "gamma: 1.5 is out of range; expected more than 0 and at most 1"),
         (json!({ "gamma": 0 }), "gamma: 0 is out of range; expected more than 0 and at most 1"),
         (json!({ "beta": 10 }), "beta: 10 is out of range; expected at least alpha, 100 segments"),
-        (json!({ "interval": "0 ms" }), "interval: 0 ms is out of range; expected more than 0 s"),
+        (json!({ "interval": "0 ms" }), "interval: 0 ms is out of range; expected at least 1e-6 s"),
         (json!({ "every": 0 }), "every: 0 is out of range; expected at least 1 (round trips)"),
         (json!({ "max_growth": 1 }), "max_growth: 1 is out of range; expected more than 1"),
         (json!({ "base_rtt": 0 }), "base_rtt: 0 s is out of range; expected more than 0 s"),

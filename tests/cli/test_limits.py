@@ -1,0 +1,45 @@
+"""Inputs of a few bytes that would hang or take all memory end with a sentence and exit code 2."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+NET = {"kind": "dumbbell", "pairs": 1, "rate": "1 Mbps", "rtt": "100 ms"}
+VECTORS = {"kind": "connection-vectors", "rate": 1.5e6, "prefill": 8e6}
+REFUSED = {
+    "net.qdisc.update": {"net": NET | {"qdisc": {"kind": "pie", "update": "1 ps"}}},
+    "tcp.max_rto": {"tcp": {"min_rto": 0, "max_rto": 1e-9}},
+    "tcp.initial_window": {"tcp": {"initial_window": 4294967295}},
+    "quic.initial_window": {"era": "quic", "quic": {"initial_window": 4294967295}},
+    "flows[0].tcp.initial_rto": {"flows": [{"pair": 0, "tcp": {"initial_rto": 0, "min_rto": 0}}]},
+    "traffic[0].generator.prefill": {"traffic": [{"generator": VECTORS, "flow": {"pair": 0}}]},
+}
+GUARD_S = 300
+"""Against tests that hang, not a measurement."""
+
+
+def scenario(**changes):
+    return {"duration": 1, "net": NET, "flows": [{"pair": 0}]} | changes
+
+
+def ackclock(*arguments):
+    return subprocess.run(
+        [sys.executable, "-c", "from ackclock.cli.main import entry; entry()", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=GUARD_S,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("path", REFUSED)
+def test_what_would_not_end_is_refused_with_its_key(tmp_path, path):
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps(scenario(**REFUSED[path])))
+    for command in ("check", "run"):
+        done = ackclock(command, str(file))
+        assert done.returncode == 2, done.stderr
+        assert f"case.json: {path}:" in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1

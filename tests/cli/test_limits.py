@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from ackclock.cli import main
+
 NET = {"kind": "dumbbell", "pairs": 1, "rate": "1 Mbps", "rtt": "100 ms"}
 VECTORS = {"kind": "connection-vectors", "rate": 1.5e6, "prefill": 8e6}
 REFUSED = {
@@ -43,3 +45,13 @@ def test_what_would_not_end_is_refused_with_its_key(tmp_path, path):
         assert done.returncode == 2, done.stderr
         assert f"case.json: {path}:" in done.stderr
         assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_no_memory_in_python_is_a_sentence(monkeypatch, capsys):
+    def starved(*_args, **_kwargs):
+        raise MemoryError
+
+    monkeypatch.setattr("ackclock.catalogue.schema.catalogue", starved)
+    assert main.main(["list"]) == 2
+    reported = capsys.readouterr().err
+    assert reported == "there is no memory for it; simulate or read less at once\n"

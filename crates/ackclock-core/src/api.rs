@@ -7,6 +7,7 @@ use crate::compile::{self, Plan, PlanSender};
 use crate::error::Problem;
 pub use crate::packet::{Custom, RegistryOnly, RunError, Threads, Used};
 
+use crate::memory::until_it_ends;
 use crate::packet::{self, LedgerCount, LedgerRows, Piece, Pieces, QueueCount, Results};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{Scenario, Table, misread as misread_net};
@@ -135,7 +136,8 @@ fn read<T: DeserializeOwned>(text: &str, root: &str) -> Result<T, Problem> {
 /// A scenario and its plan; what is wrong with either, and then with the algorithms too.
 fn plan(text: &str, custom: &dyn Custom) -> Result<(Scenario, Plan), Vec<Problem>> {
     let scenario = parse(text)?;
-    let (plan, mut problems) = compile::attempt(&scenario)?;
+    let (plan, mut problems) =
+        until_it_ends(|| compile::attempt(&scenario)).map_err(Vec::from)??;
     if problems.is_empty() {
         return Ok((scenario, plan));
     }

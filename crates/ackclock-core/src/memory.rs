@@ -1,4 +1,115 @@
-//! Hints to the processor and the allocator about memory.
+//! Hints to the processor and the allocator about memory, and tables that grow until there is none left.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::error::Problem;
+
+/// A table of so many equal values. Where there is no memory for it the work ends, and [`until_it_ends`] returns.
+pub(crate) fn filled<T: Clone>(value: T, count: usize) -> Vec<T> {
+    let mut table = Vec::new();
+    reserve(&mut table, count);
+    table.resize(count, value);
+    table
+}
+
+/// Makes room in a table for so many more values, as [`filled`].
+pub(crate) fn reserve<T>(table: &mut Vec<T>, more: usize) {
+    let values = table.len().saturating_add(more);
+    if !is_allowed::<T>(values) || table.try_reserve_exact(more).is_err() {
+        raise::<T>(values);
+    }
+}
+
+/// Whether there may be a table of so many values: tests say so, in place of a machine without memory.
+#[cfg(not(test))]
+#[inline(always)]
+const fn is_allowed<T>(_: usize) -> bool {
+    true
+}
+
+#[cfg(test)]
+fn is_allowed<T>(values: usize) -> bool {
+    values.saturating_mul(size_of::<T>()) <= MOST_BYTES.get()
+}
+
+#[cfg(test)]
+thread_local! {
+    static MOST_BYTES: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
+}
+
+/// Does some work on this thread as if there were no memory for a table of more bytes.
+#[cfg(test)]
+pub(crate) fn with_tables_of_at_most<R>(bytes: usize, work: impl FnOnce() -> R) -> R {
+    MOST_BYTES.set(bytes);
+    let outcome = work();
+    MOST_BYTES.set(usize::MAX);
+    outcome
+}
+
+#[cold]
+fn raise<T>(values: usize) -> ! {
+    let bytes = values.saturating_mul(size_of::<T>());
+    let size = if bytes < 1 << 20 {
+        format!("{bytes} bytes")
+    } else {
+        format!("{:.3} GiB", bytes as f64 / f64::from(1 << 30))
+    };
+    let message = format!(
+        "the run needs a table of {size}, for which there is no memory; simulate fewer flows or smaller windows"
+    );
+    end_with(Problem::new("", message))
+}
+
+/// Ends the work of this thread, for which there is not the memory or the time, as [`until_it_ends`] returns. It prints
+/// no message as a panic does: nothing is wrong with the program.
+#[cold]
+pub(crate) fn end_with(problem: Problem) -> ! {
+    resume_unwind(Box::new(problem))
+}
+
+/// Makes room for one more value in a table that is twice as large each time that it is full, as [`filled`].
+#[inline(always)]
+pub(crate) fn make_room<T>(table: &mut Vec<T>) {
+    if table.len() == table.capacity() {
+        double(table);
+    }
+}
+
+/// [`make_room`] in a queue.
+#[inline(always)]
+pub(crate) fn make_room_in_queue<T>(queue: &mut VecDeque<T>) {
+    let count = queue.len();
+    if count == queue.capacity() {
+        double_queue(queue);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn double_queue<T>(queue: &mut VecDeque<T>) {
+    let more = queue.len().max(4);
+    if !is_allowed::<T>(queue.len() + more) || queue.try_reserve_exact(more).is_err() {
+        raise::<T>(queue.len() + more);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn double<T>(table: &mut Vec<T>) {
+    reserve(table, table.len().max(4));
+}
+
+/// Does some work, or as much of it as there is memory for.
+///
+/// # Errors
+/// Why it ended early; what it had is dropped.
+pub(crate) fn until_it_ends<R>(work: impl FnOnce() -> R) -> Result<R, Problem> {
+    // What the work changes is dropped with it, so that nobody sees it half-changed.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|thrown| {
+        thrown.downcast::<Problem>().map_or_else(|other| resume_unwind(other), |problem| *problem)
+    })
+}
 
 /// Makes the processor load the cache lines of a value that will be used soon.
 #[inline(always)]
@@ -76,6 +187,27 @@ pub(crate) fn release_free_memory() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_without_memory_ends_with_what_it_would_have_needed() {
+        let problem = until_it_ends(|| filled(0u64, 1 << 60).len()).unwrap_err();
+        // 2^63 bytes.
+        assert!(problem.message.contains("8589934592.000 GiB"), "{problem}");
+        assert_eq!(until_it_ends(|| filled(7u64, 3)), Ok(vec![7; 3]));
+        let mut table = vec![1u8; 5];
+        table.shrink_to_fit();
+        for _ in 0..20 {
+            make_room(&mut table);
+            assert!(table.capacity() > table.len());
+            table.push(1);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a fault")]
+    fn other_panics_go_on() {
+        let _ = until_it_ends(|| panic!("a fault"));
+    }
 
     #[test]
     fn a_table_in_large_pages_keeps_its_content_and_grows() {

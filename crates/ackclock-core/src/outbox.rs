@@ -1,7 +1,13 @@
 //! The packets that an endpoint sends during a call.
 
+use crate::error::Problem;
 use crate::ids::FlowId;
+use crate::memory::{end_with, make_room};
 use crate::wire::{Flags, Options, Packet};
+
+/// Packets that an endpoint can send during a call: those of 256 bytes that fill the largest window of TCP (RFC 7323
+/// section 2.3).
+const MOST_AT_ONCE: usize = if cfg!(test) { 1 << 16 } else { 1 << 22 };
 
 /// Packets that an endpoint sends during a call. They are written in place: moving a packet right after it
 /// was written in parts stalls.
@@ -16,6 +22,7 @@ impl Outbox {
     #[inline(always)]
     pub fn send(&mut self, flow: FlowId, seq: u32, size: u16, flags: Flags) -> &mut Packet {
         if self.sent == self.packets.len() {
+            self.grow();
             self.packets.push(Packet::new(flow, seq, size, flags));
         }
         let packet = &mut self.packets[self.sent];
@@ -26,6 +33,19 @@ impl Outbox {
         packet.flags = flags;
         packet.options = Options::None;
         packet
+    }
+
+    /// Makes room for one more packet.
+    #[inline(never)]
+    fn grow(&mut self) {
+        if self.sent >= MOST_AT_ONCE {
+            let message = format!(
+                "a flow sends {MOST_AT_ONCE} packets at one instant, more than a window of 2^30 bytes (RFC 7323) holds; \
+                 expected smaller windows (receiver_window, or the parameters of its control)"
+            );
+            end_with(Problem::new("", message));
+        }
+        make_room(&mut self.packets);
     }
 
     /// The packets that were sent, in order.
@@ -56,6 +76,16 @@ impl Outbox {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::until_it_ends;
+
+    #[test]
+    fn a_burst_beyond_any_window_ends_the_run_with_a_sentence() {
+        let problem = until_it_ends(|| {
+            let mut out = Outbox::default();
+            (0..u32::MAX).for_each(|seq| _ = out.send(FlowId(1), seq, 40, Flags::ACK));
+        });
+        assert!(problem.unwrap_err().message.contains("65536 packets at one instant"));
+    }
 
     #[test]
     fn slots_are_reused_and_keep_no_options() {

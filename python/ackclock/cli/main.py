@@ -271,6 +271,9 @@ def _failed(error: BaseException) -> int:
     if missing := describe_missing(error):
         click.echo(missing, err=True)
         return EXIT_INPUT
+    if isinstance(error, MemoryError):
+        click.echo("there is no memory for it; simulate or read less at once", err=True)
+        return EXIT_INPUT
     if isinstance(error, OSError) and error.filename is not None:
         click.echo(f"{error.filename}: {error.strerror}", err=True)
         return EXIT_INPUT

@@ -7,6 +7,7 @@ use rtrb::RingBuffer;
 
 use crate::compile::Plan;
 use crate::error::Problem;
+use crate::memory::until_it_ends;
 use crate::packet::network::link::Link;
 use crate::packet::outcome::join::Share;
 use crate::packet::outcome::piece::{HandedOn, Pieces};
@@ -73,6 +74,17 @@ const DIVIDING_S: f64 = 5e-6;
 /// # Errors
 /// As of [`run_in_pieces`](crate::packet::run_in_pieces).
 pub fn run_on(
+    plan: &Plan,
+    custom: &dyn Custom,
+    threads: Threads,
+    progress: &mut dyn FnMut(Time) -> bool,
+    pieces: Option<Pieces<'_>>,
+) -> Result<(Results, Used), RunError> {
+    until_it_ends(|| run_while_memory_lasts(plan, custom, threads, progress, pieces))
+        .unwrap_or_else(|problem| Err(RunError::Input(problem.into())))
+}
+
+fn run_while_memory_lasts(
     plan: &Plan,
     custom: &dyn Custom,
     threads: Threads,

@@ -4,6 +4,8 @@
 //! active classes of a round. A chain costs eight bytes and a member costs eight, and what is noted
 //! of it; nothing is allocated when members move.
 
+use crate::memory::reserve;
+
 /// No member.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -52,6 +54,8 @@ impl<T: Clone + Default> Links<T> {
     #[inline]
     pub(super) fn reserve(&mut self, n: usize) {
         if self.0.len() < n {
+            let count = self.0.len();
+            reserve(&mut self.0, (n - count).max(count / 2));
             self.0.resize(n, Member { before: NONE, after: NONE, note: T::default() });
         }
     }

@@ -35,6 +35,7 @@ use std::sync::Arc;
 
 pub use classifier::FlowFacts;
 
+use crate::memory::make_room;
 use crate::registry;
 use crate::rng::Stream;
 use crate::scenario::Era;
@@ -114,6 +115,7 @@ impl QdiscCtx<'_> {
     /// Drops a packet.
     #[inline]
     pub fn drop(&mut self, packet: Packet, reason: DropReason) {
+        make_room(self.dropped);
         self.dropped.push((packet, reason));
     }
 

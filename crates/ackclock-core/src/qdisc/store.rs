@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::QueueState;
+use crate::memory::make_room_in_queue;
 use crate::units::{Bytes, Time};
 use crate::wire::{Packet, Timed};
 
@@ -18,6 +19,7 @@ impl Store {
     #[inline]
     pub(super) fn push(&mut self, at: Time, packet: Packet) {
         self.bytes += u64::from(packet.size);
+        make_room_in_queue(&mut self.packets);
         self.packets.push_back(Timed { at, packet });
     }
 

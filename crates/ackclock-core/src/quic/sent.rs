@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 
 use super::QuicConfig;
+use crate::memory::filled;
 use crate::tcp::Stamp;
 use crate::units::{Span, Time};
 use crate::wire::SackBlock;
@@ -93,7 +94,7 @@ impl SentPackets {
     #[cold]
     fn grow(&mut self, segment: u32, stamp: Stamp) {
         let size = (self.ring.len() * 2).max(FIRST_RING);
-        let mut ring = vec![Record { stamp, segment, is_gone: false }; size];
+        let mut ring = filled(Record { stamp, segment, is_gone: false }, size);
         for number in self.first..self.next {
             ring[number as usize & (size - 1)] = self.ring[self.place(number)];
         }

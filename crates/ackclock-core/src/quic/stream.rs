@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::memory::filled;
+
 const FIRST_RING: usize = 16;
 
 /// What became of a segment that was sent.
@@ -61,7 +63,7 @@ impl SendStream {
     #[cold]
     fn grow(&mut self) {
         let size = (self.ring.len() * 2).max(FIRST_RING);
-        let mut ring = vec![Fate::default(); size];
+        let mut ring = filled(Fate::default(), size);
         for segment in self.una..self.nxt {
             ring[segment as usize & (size - 1)] = self.ring[self.place(segment)];
         }

@@ -5,6 +5,7 @@
 mod flow_samples;
 
 use crate::ids::FlowId;
+use crate::memory::make_room;
 use crate::units::{Span, Time};
 
 pub use flow_samples::FlowSamples;
@@ -176,6 +177,7 @@ impl Recorder {
         if self.wanted.windows {
             let row = row();
             if self.keeps(row.flow) {
+                make_room(&mut self.windows);
                 self.windows.push(row);
             }
         }
@@ -185,6 +187,7 @@ impl Recorder {
     #[inline]
     pub fn rtt(&mut self, at: Time, flow: FlowId, rtt: Span) {
         if self.wanted.rtts && self.keeps(flow) {
+            make_room(&mut self.rtts);
             self.rtts.push(RttRow { at, flow, rtt });
         }
     }
@@ -233,6 +236,7 @@ impl Recorder {
             probe.is_fresh = true;
             if probe.value.to_bits() != value.to_bits() {
                 probe.value = value;
+                make_room(rows);
                 rows.push(ProbeRow { at, flow, probe: name, value });
             }
         });
@@ -274,6 +278,7 @@ impl Recorder {
     #[inline]
     pub fn state(&mut self, at: Time, flow: FlowId, state: &'static str) {
         if self.wanted.states && self.keeps(flow) {
+            make_room(&mut self.states);
             self.states.push(StateRow { at, flow, state });
         }
     }

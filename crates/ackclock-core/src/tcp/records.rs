@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::cc::SentRecord;
-use crate::memory::prefetch;
+use crate::memory::{filled, prefetch};
 use crate::units::Time;
 
 pub(super) const SACKED: u32 = 1 << 31;
@@ -114,7 +114,7 @@ impl Records {
     #[inline(never)]
     fn put_apart(&mut self, place: usize, delivered_at: Time) {
         if self.apart.is_empty() {
-            self.apart = vec![Time::ZERO; self.ring.len()].into();
+            self.apart = filled(Time::ZERO, self.ring.len()).into();
         }
         self.apart[place] = delivered_at;
     }
@@ -131,8 +131,8 @@ impl Records {
 
     /// Makes so many places, a power of two, and keeps the records of these segments.
     pub(super) fn resize(&mut self, size: usize, segments: Range<u32>) {
-        let mut ring = vec![Record::default(); size];
-        let mut apart = vec![Time::ZERO; if self.apart.is_empty() { 0 } else { size }];
+        let mut ring = filled(Record::default(), size);
+        let mut apart = filled(Time::ZERO, if self.apart.is_empty() { 0 } else { size });
         for seq in segments {
             let (from, to) = (self.place(seq), seq as usize & (size - 1));
             ring[to] = self.ring[from];

@@ -19,6 +19,7 @@
 //! Deviations: data is counted in segments. The smallest round trip is that of the flow so far.
 
 use crate::cc::{Lost, RateSample};
+use crate::memory::filled;
 use crate::units::{Span, Time};
 
 const APP_LIMITED: u8 = 1;
@@ -128,7 +129,7 @@ impl Sampler {
     #[cold]
     fn grow(&mut self) {
         let size = (self.ring.len() * 2).max(FIRST_RING);
-        let mut ring = vec![Noted::default(); size];
+        let mut ring = filled(Noted::default(), size);
         for seq in self.una..self.nxt - 1 {
             ring[seq as usize & (size - 1)] = self.ring[self.place(seq)];
         }

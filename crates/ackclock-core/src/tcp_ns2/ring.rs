@@ -1,5 +1,7 @@
 //! A table over a sliding range of sequence numbers, in place of a map.
 
+use crate::memory::filled;
+
 /// Holds one `T` for each of the numbers in use, which span less than its capacity.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<T> {
@@ -55,7 +57,7 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     fn grow(&mut self, needed: usize) {
-        let mut slots = vec![T::default(); needed.next_power_of_two()];
+        let mut slots = filled(T::default(), needed.next_power_of_two());
         let mask = slots.len() - 1;
         for number in self.first..self.end {
             slots[(number as usize) & mask] = self.slots[self.slot(number)];

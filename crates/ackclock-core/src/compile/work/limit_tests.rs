@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::api;
+use crate::api::{self, RunError};
+use crate::memory::with_tables_of_at_most;
 
 /// A dumbbell with one flow for a second, changed.
 fn dumbbell(changes: &[(&str, Value)]) -> String {
@@ -56,4 +57,37 @@ fn what_would_never_end_is_refused_with_its_key_and_the_limit() {
         assert!(found.len() == 1, "{changes:?}: {problems:?}");
         assert!(found[0].message.contains(expected), "{}", found[0]);
     }
+}
+
+/// A control may open its window at once; the packets of one instant are bounded.
+#[test]
+fn a_window_that_explodes_ends_the_run_with_a_sentence() {
+    let text = dumbbell(&[
+        ("/flows/0/cc", json!({ "kind": "aimd", "a": 1e9 })),
+        ("/tcp", json!({ "initial_ssthresh": 1 })),
+        ("/net/buffer", json!("unlimited")),
+    ]);
+    let Err(RunError::Input(problems)) = api::run(&text, &mut |_, _| true) else { panic!("ends") };
+    assert!(problems[0].message.contains("at one instant"), "{problems:?}");
+}
+
+/// Whichever table it is.
+#[test]
+fn a_table_for_which_there_is_no_memory_ends_the_run_with_a_sentence() {
+    let burst = json!({ "initial_window": 2000 });
+    let text = dumbbell(&[("/tcp", burst), ("/net/buffer", json!("unlimited"))]);
+    assert!(api::run(&text, &mut |_, _| true).is_ok());
+    let mut needed = std::collections::BTreeSet::new();
+    for most in (6..17).map(|bits| 1 << bits) {
+        match with_tables_of_at_most(most, || api::run(&text, &mut |_, _| true)) {
+            Ok(_) => {}
+            Err(RunError::Input(problems)) => {
+                let [problem] = &problems[..] else { panic!("{problems:?}") };
+                assert!(problem.message.contains("for which there is no memory"), "{problem}");
+                needed.insert(problem.message.clone());
+            }
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert!(needed.len() > 4, "{needed:?}");
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::memory::make_room;
 use crate::packet::network::counts::Counts;
 use crate::packet::network::end::End;
 use crate::packet::network::link::Link;
@@ -114,6 +115,7 @@ impl<C: Clock> Observer<C> {
         {
             let (sack_count, sack) = packet.options.recorded_blocks();
             let segment = packet.options.segment().unwrap_or(packet.seq);
+            make_room(&mut self.packets);
             self.packets.push(PacketRow {
                 at: Time(C::ps(at)),
                 link,
@@ -145,6 +147,7 @@ impl<C: Clock> Observer<C> {
             self.push_packet(at, link, packet, event, Some(reason));
         }
         if self.want_drops && Self::keeps(&self.flow_filter, packet.flow.0) {
+            make_room(&mut self.drops);
             self.drops.push(DropRow {
                 at: Time(C::ps(at)),
                 link,

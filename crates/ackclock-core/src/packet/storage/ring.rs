@@ -1,6 +1,6 @@
 //! Ring buffer of the packets queued at one link.
 
-use crate::memory::prefetch;
+use crate::memory::{prefetch, reserve};
 
 /// A first-in first-out ring buffer. It doubles when full and halves when a whole cycle has used less
 /// than three eighths of it: a ring larger than needed cycles through memory that has left the cache.
@@ -102,7 +102,8 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     fn resize(&mut self, capacity: usize) {
-        let mut buffer = Vec::with_capacity(capacity);
+        let mut buffer = Vec::new();
+        reserve(&mut buffer, capacity);
         while let Some(item) = self.pop() {
             buffer.push(item);
         }

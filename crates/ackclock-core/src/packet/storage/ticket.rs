@@ -1,7 +1,7 @@
 //! Compact form of packets on the wire.
 
 use crate::ids::FlowId;
-use crate::memory::{prefetch, use_large_pages};
+use crate::memory::{make_room, prefetch, use_large_pages};
 use crate::units::Span;
 use crate::wire::{Flags, Options, Packet};
 
@@ -210,6 +210,7 @@ impl OptionStore {
             self.lists[index as usize] = list;
             return index;
         }
+        make_room(&mut self.lists);
         self.lists.push(list);
         self.lists.len() as u32 - 1
     }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::memory::{prefetch, use_large_pages};
+use crate::memory::{make_room, prefetch, use_large_pages};
 use crate::packet::storage::ticket::Ticket;
 
 /// Packets of a chunk, which is six cache lines. A power of two: a place determines its chunk by a shift.
@@ -58,6 +58,8 @@ impl Store {
     #[cold]
     #[inline(never)]
     fn make(&mut self) -> u32 {
+        make_room(&mut self.chunks);
+        make_room(&mut self.next);
         self.chunks.push(Chunk::default());
         self.next.push(NONE);
         self.chunks.len() as u32 - 1

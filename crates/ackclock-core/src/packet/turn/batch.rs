@@ -1,5 +1,6 @@
 //! The packets that a process handles in one turn, and what they cause.
 
+use crate::memory::make_room;
 use crate::packet::network::route::Hop;
 use crate::packet::storage::bucket_sort::Spare;
 use crate::packet::storage::buckets::Buckets;
@@ -63,6 +64,7 @@ impl Batch {
         let belongs = ticket.at < self.until && process == self.collector;
         if belongs {
             debug_assert!(ticket.at >= self.begin, "a packet is earlier than its batch");
+            make_room(&mut self.collected);
             self.collected.push(ticket);
         }
         belongs

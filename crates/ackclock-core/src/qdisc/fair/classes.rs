@@ -11,7 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::prefetch;
+use crate::memory::{make_room, prefetch};
 use crate::qdisc::aqm::Prototype;
 use crate::qdisc::fair::longest::Longest;
 use crate::qdisc::links::{Chain, Links};
@@ -301,6 +301,7 @@ impl Classes {
     #[cold]
     #[inline(never)]
     fn more(&mut self) -> u32 {
+        make_room(&mut self.slots);
         self.slots.push(None);
         self.links.reserve(self.slots.len());
         (self.slots.len() - 1) as u32

@@ -164,25 +164,42 @@ pub fn check_with(text: &str, custom: &dyn Custom) -> Vec<Problem> {
 
 /// The work that a scenario is predicted to be, as JSON; every problem if it cannot be run.
 ///
-/// It is a check and a part of [`explain`] at the price of one compilation, for grids of many
-/// thousand scenarios.
+/// It is a check and a part of [`explain`] at the price of one compilation and a trial of a fiftieth of the run, at most
+/// some milliseconds, for grids of many thousand scenarios.
 ///
 /// # Errors
-/// Every problem of the scenario and of its algorithms.
-pub fn predict_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>> {
+/// Every problem of the scenario and of its algorithms; more than `most_cpu_s` CPU seconds.
+pub fn predict_with(
+    text: &str,
+    custom: &dyn Custom,
+    most_cpu_s: f64,
+) -> Result<String, Vec<Problem>> {
     let plan = checked(text, custom)?;
-    serde_json::to_string(&compile::predict(&plan))
-        .map_err(|e| vec![Problem::new("", e.to_string())])
+    let predicted = predicted(&plan, custom);
+    refuse(&predicted, most_cpu_s)?;
+    serde_json::to_string(&predicted).map_err(|e| vec![Problem::new("", e.to_string())])
 }
 
 /// The predicted work and what can be said against the scenario before it runs, as JSON: a pair.
 ///
 /// # Errors
 /// As [`predict_with`].
-pub fn review_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>> {
+pub fn review_with(
+    text: &str,
+    custom: &dyn Custom,
+    most_cpu_s: f64,
+) -> Result<String, Vec<Problem>> {
     let plan = checked(text, custom)?;
-    serde_json::to_string(&(compile::predict(&plan), compile::warnings(&plan)))
+    let predicted = predicted(&plan, custom);
+    refuse(&predicted, most_cpu_s)?;
+    serde_json::to_string(&(predicted, compile::warnings(&plan)))
         .map_err(|e| vec![Problem::new("", e.to_string())])
+}
+
+/// The work that a plan is predicted to be; user-defined algorithms are not tried.
+fn predicted(plan: &Plan, custom: &dyn Custom) -> compile::Predicted {
+    let predicted = compile::predict(plan);
+    if custom.is_used() { predicted } else { packet::correct(plan, predicted) }
 }
 
 /// The plan of a scenario in which nothing is wrong.
@@ -221,8 +238,9 @@ pub fn explain(text: &str) -> Result<String, Vec<Problem>> {
 /// Every problem of the scenario.
 pub fn explain_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>> {
     let (scenario, plan) = plan(text, custom)?;
-    serde_json::to_string(&compile::explain(&scenario, &plan))
-        .map_err(|e| vec![Problem::new("", e.to_string())])
+    let mut explained = compile::explain(&scenario, &plan);
+    explained.predicted = predicted(&plan, custom);
+    serde_json::to_string(&explained).map_err(|e| vec![Problem::new("", e.to_string())])
 }
 
 /// The compiled scenario, names resolved and defaults filled in, as JSON.
@@ -243,13 +261,43 @@ pub fn normalise(text: &str) -> Result<String, Vec<Problem>> {
     serde_json::to_string(&parse(text)?).map_err(|e| vec![Problem::new("", e.to_string())])
 }
 
+/// What a run may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Threads.
+    pub threads: Threads,
+    /// CPU seconds that it may be predicted to take; infinite: it is not predicted.
+    pub most_cpu_s: f64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { threads: Threads::One, most_cpu_s: f64::INFINITY }
+    }
+}
+
+impl Effort {
+    /// Refuses a plan that is predicted to take more.
+    fn refuse_dear(&self, plan: &Plan, custom: &dyn Custom) -> Result<(), Vec<Problem>> {
+        if self.most_cpu_s.is_infinite() || compile::predict(plan).cpu_s <= self.most_cpu_s {
+            return Ok(());
+        }
+        refuse(&predicted(plan, custom), self.most_cpu_s)
+    }
+}
+
+/// Refuses what is predicted to take more than so many CPU seconds.
+fn refuse(predicted: &compile::Predicted, most_cpu_s: f64) -> Result<(), Vec<Problem>> {
+    predicted.excess(most_cpu_s).map_or(Ok(()), |problem| Err(problem.into()))
+}
+
 /// Runs a scenario. `progress` gets the fraction done and the simulated time in seconds, and stops
 /// the run by returning false.
 ///
 /// # Errors
 /// Problems of the scenario, a failed algorithm, a stop.
 pub fn run(text: &str, progress: &mut dyn FnMut(f64, f64) -> bool) -> Result<Output, RunError> {
-    run_with(text, &RegistryOnly, Threads::One, progress)
+    run_with(text, &RegistryOnly, Effort::default(), progress)
 }
 
 /// Runs a scenario with user-defined algorithms, on so many threads.
@@ -259,13 +307,14 @@ pub fn run(text: &str, progress: &mut dyn FnMut(f64, f64) -> bool) -> Result<Out
 pub fn run_with(
     text: &str,
     custom: &dyn Custom,
-    threads: Threads,
+    effort: Effort,
     progress: &mut dyn FnMut(f64, f64) -> bool,
 ) -> Result<Output, RunError> {
     let (_, plan) = plan(text, custom).map_err(RunError::Input)?;
+    effort.refuse_dear(&plan, custom).map_err(RunError::Input)?;
     let end = plan.duration.seconds();
     let progress = &mut |now: Time| progress(now.seconds() / end, now.seconds());
-    let (results, used) = packet::run_on(&plan, custom, threads, progress, None)?;
+    let (results, used) = packet::run_on(&plan, custom, effort.threads, progress, None)?;
     let ledger = keep_ledger(&plan, &results);
     Ok(output(&plan, &results, ledger, used))
 }
@@ -296,12 +345,13 @@ pub struct Parts<'a> {
 pub fn run_in_parts(
     text: &str,
     custom: &dyn Custom,
-    threads: Threads,
+    effort: Effort,
     progress: &mut dyn FnMut(f64, f64) -> bool,
     parts: Parts<'_>,
 ) -> Result<Output, RunError> {
     let Parts { rows: hold, take: hand_over } = parts;
     let (_, mut plan) = plan(text, custom).map_err(RunError::Input)?;
+    effort.refuse_dear(&plan, custom).map_err(RunError::Input)?;
     let end = plan.duration.seconds();
     let recorded = |table: &Table| !table.is_of_end();
     let in_parts: Vec<Table> = plan.record.tables.iter().copied().filter(recorded).collect();
@@ -321,7 +371,7 @@ pub fn run_in_parts(
     };
     let progress = &mut |now: Time| progress(now.seconds() / end, now.seconds());
     let pieces = Pieces { rows: hold, take };
-    let (results, used) = packet::run_on(&plan, custom, threads, progress, Some(pieces))?;
+    let (results, used) = packet::run_on(&plan, custom, effort.threads, progress, Some(pieces))?;
     let ledger = ledger.map_or_else(LedgerRows::new, LedgerCount::finish);
     plan.record.tables.retain(|table| table.is_of_end());
     Ok(output(&plan, &results, ledger, used))

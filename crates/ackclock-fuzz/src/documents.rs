@@ -134,7 +134,7 @@ fn try_document(document: &Value) {
         }
         return;
     }
-    let predicted = api::predict_with(&text, &api::RegistryOnly);
+    let predicted = api::predict_with(&text, &api::RegistryOnly, f64::INFINITY);
     let Ok(predicted) = predicted else {
         panic!("checked, and not predicted: {predicted:?} of {text}")
     };

@@ -16,7 +16,7 @@ mod watched;
 
 use std::sync::Mutex;
 
-use ackclock_core::api::{self, Column, Columns, Output, Part, Parts, RunError, Threads};
+use ackclock_core::api::{self, Column, Columns, Effort, Output, Part, Parts, RunError, Threads};
 use ackclock_core::error::Problem;
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -125,9 +125,9 @@ mod _core {
     #[pymodule_export]
     use super::user::views::{Ack, Congestion, Lost, Packet, Queue, Verdict, Window};
     use super::{
-        AlgorithmFailure as AlgorithmFailureType, Bound, EngineFault as EngineFaultType, Failure,
-        InputError as InputErrorType, Mutex, Part, Parts, Py, PyAny, PyDict, PyErr, PyModule,
-        PyModuleMethods, PyResult, Python, Threads, UserCode, api, input_error, output,
+        AlgorithmFailure as AlgorithmFailureType, Bound, Effort, EngineFault as EngineFaultType,
+        Failure, InputError as InputErrorType, Mutex, Part, Parts, Py, PyAny, PyDict, PyErr,
+        PyModule, PyModuleMethods, PyResult, Python, Threads, UserCode, api, input_error, output,
         problems_json, pyfunction, run_error, tables,
     };
 
@@ -182,11 +182,18 @@ mod _core {
     /// The work that a scenario is predicted to be; JSON of packet_hops, events, cpu_s.
     ///
     /// As good as a check: what is wrong is raised. `make` is as that of `check`.
+    /// More than `most_cpu_s` seconds of one core are refused, if given.
     #[pyfunction]
-    #[pyo3(signature = (json, make=None))]
-    fn predict(py: Python<'_>, json: &str, make: Option<Py<PyAny>>) -> PyResult<String> {
+    #[pyo3(signature = (json, make=None, most_cpu_s=None))]
+    fn predict(
+        py: Python<'_>,
+        json: &str,
+        make: Option<Py<PyAny>>,
+        most_cpu_s: Option<f64>,
+    ) -> PyResult<String> {
         let user = UserCode::new(make);
-        let predicted = py.detach(|| api::predict_with(json, &user));
+        let most_cpu_s = most_cpu_s.unwrap_or(f64::INFINITY);
+        let predicted = py.detach(|| api::predict_with(json, &user, most_cpu_s));
         match user.slot.take() {
             Some(Failure::Raised(error)) => Err(error),
             _ => predicted.map_err(|problems| input_error(&problems)),
@@ -195,10 +202,16 @@ mod _core {
 
     /// As `predict`, with the warnings: JSON of both in a list.
     #[pyfunction]
-    #[pyo3(signature = (json, make=None))]
-    fn review(py: Python<'_>, json: &str, make: Option<Py<PyAny>>) -> PyResult<String> {
+    #[pyo3(signature = (json, make=None, most_cpu_s=None))]
+    fn review(
+        py: Python<'_>,
+        json: &str,
+        make: Option<Py<PyAny>>,
+        most_cpu_s: Option<f64>,
+    ) -> PyResult<String> {
         let user = UserCode::new(make);
-        let found = py.detach(|| api::review_with(json, &user));
+        let most_cpu_s = most_cpu_s.unwrap_or(f64::INFINITY);
+        let found = py.detach(|| api::review_with(json, &user, most_cpu_s));
         match user.slot.take() {
             Some(Failure::Raised(error)) => Err(error),
             _ => found.map_err(|problems| input_error(&problems)),
@@ -246,11 +259,12 @@ mod _core {
     /// `take(tables, names)` gets the recorded tables in parts as soon as `rows` of their rows are in memory, and
     /// once at the end; `names` are those of flows and links, and none after the first part. What it raises stops
     /// the run. The result then has the other tables only.
+    /// A run that is predicted to take more than `most_cpu_s` seconds of one core is refused, if that is given.
     /// `threads` are those that the run uses, 0 as many as are predicted to be fastest, `most` at most. The result has
     /// the number used, and why they are fewer, if they are.
     #[pyfunction]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
-    #[pyo3(signature = (json, progress=None, make=None, *, interval_s=0.2, take=None, rows=262_144, threads=1, most=1))]
+    #[pyo3(signature = (json, progress=None, make=None, *, interval_s=0.2, take=None, rows=262_144, threads=1, most=1, most_cpu_s=None))]
     fn run<'py>(
         py: Python<'py>,
         json: &str,
@@ -261,6 +275,7 @@ mod _core {
         rows: usize,
         threads: usize,
         most: usize,
+        most_cpu_s: Option<f64>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let threads = match threads {
             0 => Threads::Auto(most),
@@ -276,6 +291,8 @@ mod _core {
         };
         #[expect(clippy::disallowed_methods, reason = "progress is reported by wall-clock time")]
         let mut reported_at = std::time::Instant::now();
+        let most_cpu_s = most_cpu_s.unwrap_or(f64::INFINITY);
+        let effort = Effort { threads, most_cpu_s };
         let result = py.detach(|| {
             let mut progress = |fraction: f64, seconds: f64| {
                 // The core calls this every few milliseconds; the interpreter runs at the interval only.
@@ -297,7 +314,7 @@ mod _core {
                 reported.map_err(note).is_ok()
             };
             let Some(take) = &take else {
-                return api::run_with(json, &user, threads, &mut progress);
+                return api::run_with(json, &user, effort, &mut progress);
             };
             let mut hand_over = |part: Part| {
                 let taken = Python::attach(|py| {
@@ -306,7 +323,7 @@ mod _core {
                 taken.map_err(note).is_ok()
             };
             let parts = Parts { rows, take: &mut hand_over };
-            api::run_in_parts(json, &user, threads, &mut progress, parts)
+            api::run_in_parts(json, &user, effort, &mut progress, parts)
         });
         if let Some(error) = raised.into_inner().ok().flatten() {
             return Err(error);

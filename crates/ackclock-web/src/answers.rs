@@ -1,6 +1,6 @@
 //! What the module answers: each function takes text and gives a block.
 
-use ackclock_core::api::{self, Output, Part, Parts, RegistryOnly, RunError, Threads};
+use ackclock_core::api::{self, Effort, Output, Part, Parts, RegistryOnly, RunError};
 use ackclock_core::error::Problem;
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ pub fn run(
         true
     };
     let parts = Parts { rows, take: &mut take };
-    match api::run_in_parts(text, &RegistryOnly, Threads::One, &mut progress, parts) {
+    match api::run_in_parts(text, &RegistryOnly, Effort::default(), &mut progress, parts) {
         Ok(Output { summary, tables, .. }) => block::of_run(&summary, tables),
         Err(RunError::Input(problems)) => refused(&problems),
         Err(RunError::Algorithm(message)) => refused(&[Problem::new("", message)]),

@@ -12,7 +12,7 @@ from ackclock.cli.options import (
     EXIT_INPUT,
     FILE,
     JSON,
-    MEMORY_SHARE,
+    LIMITS,
     SET,
     load_scenario,
     print_json,
@@ -30,7 +30,7 @@ __all__ = ["check", "explain"]
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @SET
-@MEMORY_SHARE
+@LIMITS
 @click.option(
     "--no-code",
     is_flag=True,
@@ -105,6 +105,7 @@ def _loaded(file: Path, changes: tuple[str, ...], *, no_code: bool) -> tuple[Sce
 @click.command()
 @click.argument("file", type=FILE)
 @SET
+@LIMITS
 @click.option(
     "--parallel",
     is_flag=True,

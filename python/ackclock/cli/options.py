@@ -23,7 +23,7 @@ __all__ = [
     "EXIT_INTERRUPTED",
     "FILE",
     "JSON",
-    "MEMORY_SHARE",
+    "LIMITS",
     "QUIET",
     "REPS",
     "SET",
@@ -122,7 +122,15 @@ def _set_memory_share(_: click.Context, __: click.Parameter, value: float | None
         os.environ[SHARE] = str(value)
 
 
-MEMORY_SHARE = click.option(
+def _set_no_limit(_: click.Context, __: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value:
+        from ackclock.scenario.time_limit import NO_LIMIT
+
+        # Processes of workers have none either.
+        os.environ[NO_LIMIT] = "1"
+
+
+_MEMORY_SHARE = click.option(
     "--memory-share",
     type=click.FloatRange(min=0, min_open=True),
     expose_value=False,
@@ -130,6 +138,20 @@ MEMORY_SHARE = click.option(
     help="Share of the machine's memory that runs may take; left out: $ACKCLOCK_MEMORY_SHARE or"
     " 0.8. Above it they are refused.",
 )
+_NO_LIMIT = click.option(
+    "--no-limit",
+    is_flag=True,
+    expose_value=False,
+    callback=_set_no_limit,
+    help="Also what is predicted to take more than a day of one core; without, it is refused.",
+)
+
+
+def LIMITS(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  an option, as the others
+    """Add the options of what runs may take: --memory-share and --no-limit."""
+    return _MEMORY_SHARE(_NO_LIMIT(command))
+
+
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 

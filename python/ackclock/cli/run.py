@@ -11,7 +11,7 @@ from ackclock.cli import completion
 from ackclock.cli.options import (
     FILE,
     JSON,
-    MEMORY_SHARE,
+    LIMITS,
     QUIET,
     SET,
     THREADS,
@@ -64,7 +64,7 @@ def _export_options(command: Callable[..., Any]) -> Callable[..., Any]:
     " --reps auto.",
 )
 @WORKERS
-@MEMORY_SHARE
+@LIMITS
 @QUIET
 def run(
     file: Path,

@@ -11,7 +11,7 @@ from ackclock.cli.options import (
     DRY_RUN,
     FILE,
     JSON,
-    MEMORY_SHARE,
+    LIMITS,
     QUIET,
     SET,
     STORE,
@@ -31,7 +31,7 @@ __all__ = ["sweep"]
 @SET
 @click.option("--tier", help="Use the settings of a tier of FILE, as in --tier fast.")
 @WORKERS
-@MEMORY_SHARE
+@LIMITS
 @CLUSTER
 @STORE
 @DRY_RUN

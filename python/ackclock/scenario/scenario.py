@@ -420,8 +420,6 @@ class Scenario(Frozen):
     def warnings(self) -> list[str]:
         """Check as `check` does, and list what is possible but hardly meant: a sentence each.
 
-        It takes one compilation, and of a large network a fraction of the time of `explain`.
-
         Raises
         ------
         ScenarioError
@@ -450,15 +448,16 @@ class Scenario(Frozen):
         found: dict[str, Any] = self._found(_core.predict)
         return found
 
-    def _found(self, function: Callable[[str, Workshop | None], str]) -> Any:
+    def _found(self, function: Callable[[str, Workshop | None, float | None], str]) -> Any:
         """What a function of the core finds out about the scenario, as `_predicted`."""
         from ackclock import _core
         from ackclock.catalogue.python_source import contained
+        from ackclock.scenario.time_limit import most_cpu_s
 
         text, workshop = self._core_text()
         try:
             with contained():
-                return json.loads(function(text, workshop))
+                return json.loads(function(text, workshop, most_cpu_s()))
         except _core.InputError as error:
             raise self._located(read_problems(str(error))) from None
 
@@ -738,6 +737,7 @@ class Scenario(Frozen):
         from ackclock.errors import AlgorithmError
         from ackclock.results.run import Run
         from ackclock.results.table_files import ROWS
+        from ackclock.scenario.time_limit import most_cpu_s
 
         before_run()
         if self._recorded:
@@ -758,6 +758,7 @@ class Scenario(Frozen):
                     rows=ROWS,
                     threads=0 if threads.is_chosen else threads.most,
                     most=threads.most,
+                    most_cpu_s=most_cpu_s(),
                 )
             # Other runs of this process may have gone on meanwhile.
             most_s = output["threads"] * (time.monotonic() - wall_began)

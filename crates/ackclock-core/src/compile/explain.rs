@@ -1,17 +1,37 @@
 //! What a scenario amounts to, before it runs: routes, buffers, defaults, and the work it will be.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::plan::{Plan, PlanFlow, PlanLink, PlanSender};
+use super::work::Passages;
+use super::work::timers::Timers;
+use crate::error::Problem;
 use crate::quic::QuicConfig;
 use crate::registry::Spec;
 use crate::scenario::{QuicOptions, Scenario};
-use crate::tcp::TcpConfig;
+use crate::tcp::{Supply, TcpConfig};
 
-/// Packet-hops per second of CPU time assumed in predictions, on one core of an ordinary server.
-const PACKET_HOPS_PER_S: f64 = 2.0e7;
-/// A flow's packets cross each link once; endpoints' timers and ends of transmission come on top.
-const EVENTS_PER_HOP: f64 = 1.1;
+/// What things cost on one core of an ordinary server [s], with few flows (`benchmarks/predict.py`).
+mod cost {
+    /// A packet at a plain FIFO, at another discipline, at an end of a flow.
+    pub(super) const FIFO: f64 = 25e-9;
+    pub(super) const DISCIPLINE: f64 = 90e-9;
+    pub(super) const END: f64 = 60e-9;
+    /// A timer.
+    pub(super) const TIMER: f64 = 50e-9;
+    /// A flow and a link: compiled, built, and reported.
+    pub(super) const FLOW: f64 = 6e-6;
+    pub(super) const LINK: f64 = 1.5e-6;
+    /// A recorded row.
+    pub(super) const ROW: f64 = 60e-9;
+    /// A run.
+    pub(super) const RUN: f64 = 150e-6;
+    /// Flows whose state fills the caches; beyond, everything takes up to so many times as long.
+    pub(super) const CACHED_FLOWS: f64 = 2000.0;
+    pub(super) const UNCACHED: f64 = 3.0;
+}
 
 /// A scenario, explained.
 #[derive(Debug, Serialize)]
@@ -106,7 +126,7 @@ pub struct DefaultLine {
 }
 
 /// Predicted work.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Predicted {
     /// One packet on one link, so many times.
     pub packet_hops: f64,
@@ -120,6 +140,13 @@ pub struct Predicted {
     pub table_bytes: f64,
     /// Memory of the run, recorded tables with it.
     pub memory_bytes: f64,
+    /// The key of the scenario that causes most of the time.
+    pub dearest: String,
+    /// Its share of the time.
+    pub dearest_share: f64,
+    /// Of the CPU seconds, those that do not depend on what the run does.
+    #[serde(skip)]
+    pub fixed_s: f64,
 }
 
 /// Flows whose data crosses each link.
@@ -149,19 +176,104 @@ fn equal_share_bps(flow: &PlanFlow, shares: &[f64]) -> f64 {
     flow.route.iter().map(|l| shares[l.index()]).fold(f64::INFINITY, f64::min)
 }
 
-/// Predicts the work of a compiled scenario.
+impl Predicted {
+    /// The problem that the run takes more than so many CPU seconds, at the key that causes most of it.
+    pub fn excess(&self, most_cpu_s: f64) -> Option<Problem> {
+        (self.cpu_s > most_cpu_s).then(|| {
+            let message = format!(
+                "the run is predicted to take {:.3e} events and {} of one core, {:.0} % of it by this; expected at \
+                 most {} (--no-limit)",
+                self.events,
+                duration(self.cpu_s),
+                100.0 * self.dearest_share,
+                duration(most_cpu_s)
+            );
+            Problem::new(self.dearest.clone(), message)
+        })
+    }
+}
+
+/// A time for people.
+fn duration(seconds: f64) -> String {
+    const UNITS: [(f64, &str); 4] =
+        [(365.25 * 86_400.0, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min")];
+    let unit = UNITS.iter().find(|unit| seconds >= unit.0);
+    let (length, name) = unit.copied().unwrap_or((1.0, "s"));
+    let count = seconds / length;
+    if count < 1000.0 { format!("{count:.3} {name}") } else { format!("{count:.1e} {name}") }
+}
+
+/// Predicts the work of a plan, at a price that is small beside compiling it.
 pub fn predict(plan: &Plan) -> Predicted {
-    let packet_hops = super::work::packet_hops(plan);
-    let emissions = super::work::emissions(plan);
-    let [recorded_rows, table_bytes, memory_bytes] = super::memory::predict(plan, packet_hops);
+    let passages = super::work::passages(plan);
+    let timers = super::work::timers::timers(plan, &passages);
+    let packet_hops: f64 = passages.links.iter().sum();
+    let [recorded_rows, table_bytes, memory_bytes] =
+        super::memory::predict(plan, packet_hops, &passages);
+    let hop_s = |(link, packets): (&PlanLink, &f64)| {
+        let settings = &link.settings;
+        let is_fifo = settings.qdisc.kind() == "fifo" && settings.impairments.is_empty();
+        packets * if is_fifo { cost::FIFO } else { cost::DISCIPLINE }
+    };
+    let hops_s: f64 = plan.links.iter().zip(&passages.links).map(hop_s).sum();
+    let ends: f64 = passages.ends.iter().flatten().sum();
+    let flows_s = plan.flows.len() as f64 * cost::FLOW;
+    let fixed_s = flows_s + plan.links.len() as f64 * cost::LINK + cost::RUN;
+    let timers_s = |of: &Timers| of.count * if of.are_events { cost::TIMER } else { cost::ROW };
+    let ticks_s: f64 = timers.iter().map(timers_s).sum();
+    let fill = plan.flows.len() as f64 / cost::CACHED_FLOWS;
+    let slower = 1.0 + (cost::UNCACHED - 1.0) * fill / (1.0 + fill);
+    let packets_s = hops_s + ends * cost::END;
+    let cpu_s = slower * (packets_s + ticks_s) + recorded_rows * cost::ROW + fixed_s;
+    let (dearest, dearest_s) = dearest(plan, &passages, &timers, packets_s);
     Predicted {
         packet_hops,
-        events: packet_hops * EVENTS_PER_HOP + emissions,
-        cpu_s: (packet_hops + emissions) / PACKET_HOPS_PER_S,
+        events: packet_hops
+            + timers.iter().filter(|of| of.are_events).map(|of| of.count).sum::<f64>(),
+        cpu_s,
         recorded_rows,
         table_bytes,
         memory_bytes,
+        dearest,
+        dearest_share: (slower * dearest_s / cpu_s).min(1.0),
+        fixed_s,
     }
+}
+
+/// The key that causes most of the time, and how much [s]; `packets_s` is that of all packets.
+fn dearest(plan: &Plan, passages: &Passages, timers: &[Timers], packets_s: f64) -> (String, f64) {
+    let mut most = ("duration".to_owned(), 0.0);
+    let mut take = |path: &str, key: &str, seconds: f64| {
+        if seconds > most.1 {
+            most = (format!("{path}{key}"), seconds);
+        }
+    };
+    for of in timers {
+        take(&of.path, "", of.count * if of.are_events { cost::TIMER } else { cost::ROW });
+    }
+    // Flows of one definition follow each other.
+    let passed = |(flow, sent): (&PlanFlow, &f64)| {
+        sent * (flow.route.len() + flow.ack_route.len() + 2) as f64
+    };
+    let all: f64 = plan.flows.iter().zip(&passages.sent).map(passed).sum();
+    let mut begin = 0;
+    while let Some(first) = plan.flows.get(begin) {
+        let same = plan.flows[begin..].iter().take_while(|f| Arc::ptr_eq(&f.path, &first.path));
+        let end = begin + same.count();
+        let of: f64 =
+            plan.flows[begin..end].iter().zip(&passages.sent[begin..end]).map(passed).sum();
+        let key = match (&*first.sender, first.supply.as_deref()) {
+            (PlanSender::Source { .. }, _) => ".source",
+            (_, Some(Supply::Bursts(..))) => ".every",
+            (_, Some(Supply::Media(..))) => ".media",
+            (_, Some(Supply::Steps(..))) => ".app",
+            _ if first.size.is_some() => ".size",
+            _ => "",
+        };
+        take(&first.path, key, if all > 0.0 { packets_s * of / all } else { 0.0 });
+        begin = end;
+    }
+    most
 }
 
 /// Explains a compiled scenario.

@@ -1,11 +1,17 @@
 //! Predicts the memory of a run: what it keeps for each flow, and the tables that it records.
 
 use super::plan::Plan;
+use super::work::Passages;
+use super::work::timers::under_way;
 use crate::scenario::Table;
 use crate::units::Span;
 
 /// State of a flow's two ends, its packets under way and its share of the results [bytes].
 const FLOW_BYTES: f64 = 9216.0;
+
+/// A packet under way [bytes]: on a wire or in a queue, in its sender's and its receiver's records, and room for as many
+/// more as a table that grows by doubling has.
+const PACKET_BYTES: f64 = 160.0;
 
 /// A row of a recorded table [bytes]: in the core, in the table, and once more while it is written.
 const ROW_BYTES: f64 = 96.0;
@@ -21,7 +27,7 @@ const INTERVAL_S: f64 = 0.1;
 /// Rows of `windows`, `rtts`, `probe_series`, `queues`, `packets`
 /// and `ledger` (which is made from packets) follow from the predicted packet hops; those of `drops`,
 /// `states`, `layers`, `frames` and `probes` are few, and not counted.
-pub(super) fn predict(plan: &Plan, packet_hops: f64) -> [f64; 3] {
+pub(super) fn predict(plan: &Plan, packet_hops: f64, passages: &Passages) -> [f64; 3] {
     let interval = plan.record.interval.map_or(INTERVAL_S, Span::seconds);
     let samples = plan.duration.seconds() / interval;
     let flows = plan.record.flows.as_ref().map_or(plan.flows.len(), Vec::len) as f64;
@@ -37,5 +43,8 @@ pub(super) fn predict(plan: &Plan, packet_hops: f64) -> [f64; 3] {
     });
     let rows: f64 = rows.sum();
     let tables = rows * ROW_BYTES;
-    [rows, tables, tables + plan.flows.len() as f64 * FLOW_BYTES]
+    let flows = plan.flows.iter().zip(&passages.sent);
+    let packets: f64 = flows.map(|(flow, &sent)| under_way(plan, flow, sent)).sum();
+    let flows = plan.flows.len() as f64 * FLOW_BYTES;
+    [rows, tables, tables + flows + packets * PACKET_BYTES]
 }

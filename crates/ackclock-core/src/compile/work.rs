@@ -6,14 +6,16 @@
 //! that it wants (max-min fairness, by the iteration of Charny, Clark and Jain, ICC 1995). Many short transfers
 //! one after another get what they want each; many endless flows get equal shares.
 //!
-//! Losses, retransmissions and the random loss of links are not predicted.
+//! Besides packets there are timers (`work/timers.rs`): of queues, of controls, of applications and sources, of what
+//! holds packets back. Losses and retransmissions are predicted for links with random loss alone; what other losses
+//! and the algorithms' parameters do shows in a trial (`packet/setup/trial.rs`).
 
-use super::plan::{Plan, PlanFlow, PlanGroup, PlanLink, PlanSender};
+use super::plan::{Plan, PlanFlow, PlanLink, PlanSender};
 use crate::ids::{FlowId, LinkId};
 use crate::scenario::FrameStream;
 use crate::tcp::Supply;
 use crate::traffic::source::{self, Bundles, Offer, SourceEnv};
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// Rounds of the iteration at most; each fixes the level of a link at least, and most fix nearly all.
 const ROUNDS: usize = 16;
@@ -34,27 +36,8 @@ struct Want {
     setup: f64,
     /// Whether it sends less when the network carries less.
     responds: bool,
-}
-
-/// Predicts how many times a packet arrives at a link.
-pub(super) fn packet_hops(plan: &Plan) -> f64 {
-    let rates = rates(plan);
-    let wants = wants(plan, &rates);
-    let levels = levels(plan, &wants, &rates);
-    let hops = |(flow, want): (&PlanFlow, &Want)| {
-        let most = |link: usize| levels[link] * want.active_s;
-        let narrowest = flow.route.iter().map(|l| most(l.index())).fold(f64::INFINITY, f64::min);
-        let mut bytes = if want.responds { want.bytes.min(narrowest) } else { want.bytes };
-        let mut passed = 0.0;
-        for link in &flow.route {
-            passed += bytes;
-            bytes = bytes.min(most(link.index()));
-        }
-        let there = passed / want.packet_bytes + want.setup * flow.route.len() as f64;
-        let back = (bytes / want.packet_bytes * want.answers).ceil() + want.setup;
-        there + back * flow.ack_route.len() as f64
-    };
-    plan.flows.iter().zip(&wants).map(hops).sum()
+    /// Its round trip without queues [s].
+    rtt_s: f64,
 }
 
 /// Packets that are predicted at each place of a network.
@@ -64,6 +47,8 @@ pub struct Passages {
     pub links: Vec<f64>,
     /// By flow, those that reach its receiver and its sender.
     pub ends: Vec<[f64; 2]>,
+    /// By flow, those that its sender sends.
+    pub sent: Vec<f64>,
 }
 
 /// Predicts how many packets arrive at each link and at each end of a flow.
@@ -72,21 +57,43 @@ pub fn passages(plan: &Plan) -> Passages {
     let wants = wants(plan, &rates);
     let levels = levels(plan, &wants, &rates);
     let mut links = vec![0.0; plan.links.len()];
+    let mut sent = Vec::with_capacity(plan.flows.len());
     let mut pass = |(flow, want): (&PlanFlow, &Want)| {
         let most = |link: usize| levels[link] * want.active_s;
         let narrowest = flow.route.iter().map(|l| most(l.index())).fold(f64::INFINITY, f64::min);
         let mut bytes = if want.responds { want.bytes.min(narrowest) } else { want.bytes };
+        let (first, apart) = (bytes, want.packet_bytes);
+        sent.push(first / apart + want.setup);
+        // What is under way at the end has not passed all links: those far away are reached later.
+        let late = |since: f64| (1.0 - since / want.active_s.max(f64::MIN_POSITIVE)).max(0.0);
+        let setup = |since: f64| if since <= want.active_s { want.setup } else { 0.0 };
+        let mut since = 0.0;
+        let mut begun = want.setup * want.rtt_s;
         for link in &flow.route {
-            links[link.index()] += bytes / want.packet_bytes + want.setup;
-            bytes = bytes.min(most(link.index()));
+            let l = link.index();
+            links[l] += bytes / apart * late(begun) + setup(since);
+            bytes = bytes.min(most(l)) * (1.0 - plan.links[l].settings.loss);
+            let once = plan.links[l].delay.seconds();
+            (since, begun) = (since + once, begun + once);
         }
-        let there = bytes / want.packet_bytes + want.setup;
-        let back = bytes / want.packet_bytes * want.answers + want.setup;
-        flow.ack_route.iter().for_each(|link| links[link.index()] += back);
+        let there = bytes / apart * late(begun) + setup(since);
+        // The last packet is acknowledged even where fewer than one acknowledgement waits for have come.
+        let mut answers = there * want.answers;
+        if want.answers > 0.0 && there > want.setup {
+            answers = answers.max(1.0);
+        }
+        let mut back = answers;
+        for link in &flow.ack_route {
+            let l = link.index();
+            links[l] += answers * late(begun) + setup(since);
+            let once = plan.links[l].delay.seconds();
+            (since, begun) = (since + once, begun + once);
+            back = answers * late(begun) + setup(since);
+        }
         [there, back]
     };
     let ends = plan.flows.iter().zip(&wants).map(&mut pass).collect();
-    Passages { links, ends }
+    Passages { links, ends, sent }
 }
 
 /// The rates of all links [B/s].
@@ -118,14 +125,20 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
             answers: 0.0,
             setup: 0.0,
             responds: true,
+            rtt_s: 0.0,
         };
         match &*flow.sender {
             PlanSender::Tcp { .. } | PlanSender::Quic { .. } => {
                 want.answers = 1.0 / f64::from(flow.tcp.delayed_ack.max(1));
                 want.setup = if flow.tcp.syn && active_s > 0.0 { 1.0 } else { 0.0 };
-                let segments = application(flow, until) / f64::from(flow.tcp.mss);
-                let segments = segments.min(windows(plan, flow, rates, active_s));
-                want.bytes = want.bytes.min(segments.ceil() * wire);
+                let sizes = [flow.tcp.wire_size(), flow.tcp.ack_size].map(f64::from);
+                want.rtt_s = round_trip(plan, flow, rates, sizes);
+                // What no link holds back leaves at once and is lost in the queue of the first.
+                let mut segments = segments(flow, until);
+                segments = segments.min(windows(flow, want.rtt_s, active_s));
+                let first = segments.min(f64::from(flow.tcp.initial_window));
+                segments = segments.min(lossy(plan, flow, want.rtt_s, active_s).max(first));
+                want.bytes = want.bytes.max(first * wire).min(segments.ceil() * wire);
             }
             PlanSender::Branch { layers, .. } => {
                 let rate: f64 = layers.iter().map(|layer| layer.bps() / 8.0).sum();
@@ -168,35 +181,72 @@ fn source(plan: &Plan, f: usize, bundles: &Bundles) -> Option<Box<dyn source::So
     source::build(spec, &env, &flow.path).ok()
 }
 
-/// What a TCP flow's application hands over until a time [bytes].
-fn application(flow: &PlanFlow, until: Time) -> f64 {
-    let size = flow.size.map_or(f64::INFINITY, |size| size.0 as f64);
+/// Segments that a flow's application hands over until a time: the parts of a transfer are of whole segments each.
+fn segments(flow: &PlanFlow, until: Time) -> f64 {
+    let mss = f64::from(flow.tcp.mss);
+    let size = flow.size.map_or(f64::INFINITY, |size| (size.0 as f64 / mss).ceil());
     let active_s = until.since(flow.start).seconds();
     let handed_over = match flow.supply.as_deref() {
         None => match &*flow.sender {
             PlanSender::Quic { streams: Some(streams), .. } => {
-                streams.iter().map(FrameStream::rate).sum::<f64>() * active_s
+                let of = |stream: &FrameStream| {
+                    let frames = (stream.fps * active_s).ceil();
+                    frames * (stream.size.0 as f64 / mss).ceil()
+                };
+                streams.iter().map(of).sum()
             }
             _ => f64::INFINITY,
         },
         Some(Supply::Bursts(size, every)) => {
-            size.0 as f64 * (until.since(flow.start).seconds() / every.seconds()).ceil()
+            (size.0 as f64 / mss).ceil() * (active_s / every.seconds()).ceil()
         }
-        Some(Supply::Media(media, ..)) => media.max.bps() / 8.0 * until.since(flow.start).seconds(),
-        Some(Supply::Turns(turns)) => turns.iter().map(|turn| turn.0.0 as f64).sum(),
+        // Beyond whole segments frames wait for more.
+        Some(Supply::Media(media, ..)) => media.max.bps() / 8.0 * active_s / mss + 1.0,
+        Some(Supply::Turns(turns)) => {
+            // A turn follows the pause after the one before it.
+            let mut left = active_s;
+            let fits = |turn: &&(Bytes, Span)| {
+                left -= turn.1.seconds();
+                left + turn.1.seconds() > 0.0
+            };
+            let all = turns.iter().take_while(fits);
+            all.map(|turn| (turn.0.0 as f64 / mss).ceil()).sum()
+        }
         Some(Supply::Steps(steps)) => {
             // Before the first step all is there.
             let begins = [(flow.start, None)].into_iter().chain(steps.iter().copied());
             let ends = steps.iter().map(|step| step.0).chain([until]);
             let parts = begins.zip(ends).map(|((begin, rate), end)| {
                 let active = end.min(until).since(begin.max(flow.start)).seconds();
-                let rate = rate.map_or(f64::INFINITY, |rate| rate.bps() / 8.0);
+                let rate = rate.map_or(f64::INFINITY, |rate| rate.bps() / 8.0 / mss);
                 if active > 0.0 { active * rate } else { 0.0 }
             });
             parts.sum()
         }
     };
     size.min(handed_over)
+}
+
+/// Segments that a flow sends at most where its links lose packets at random: the rate of Reno, Padhye, Firoiu, Towsley,
+/// Kurose, ACM SIGCOMM 1998, doi:10.1145/285243.285291, equation 32, or of CUBIC (RFC 9438 section 5), if that is more.
+/// Controls that do not respond to losses send what they would without.
+fn lossy(plan: &Plan, flow: &PlanFlow, rtt_s: f64, active_s: f64) -> f64 {
+    const IGNORE: [&str; 7] = ["bbr", "bbr2", "bbr3", "c4", "vivace", "copa", "fast"];
+    let kept = flow.route.iter().map(|l| 1.0 - plan.links[l.index()].settings.loss);
+    let p = 1.0 - kept.product::<f64>();
+    let name = match &*flow.sender {
+        PlanSender::Tcp { control, .. } | PlanSender::Quic { control, .. } => &**control,
+        _ => "",
+    };
+    if p <= 0.0 || rtt_s <= 0.0 || IGNORE.contains(&name) {
+        return f64::INFINITY;
+    }
+    let b = f64::from(flow.tcp.delayed_ack.max(1));
+    let rto_s = flow.tcp.min_rto.seconds().max(2.0 * rtt_s);
+    let timeouts = rto_s * (3.0 * (3.0 * b * p / 8.0).sqrt()).min(1.0) * p * (1.0 + 32.0 * p * p);
+    let reno = 1.0 / (rtt_s * (2.0 * b * p / 3.0).sqrt() + timeouts);
+    let cubic = 1.054 * (rtt_s / p).powf(0.75) / rtt_s;
+    reno.max(if p < 0.05 { cubic } else { 0.0 }) * active_s
 }
 
 /// Bytes that a source sends which keeps `standing` packets in queues: what is missing in the queue of the narrowest
@@ -219,11 +269,13 @@ fn pressed(plan: &Plan, flow: &PlanFlow, rates: &[f64], standing: f64, want: &Wa
 }
 
 /// Segments that slow start from the initial window, and the receiver's window, let a flow send at most.
-fn windows(plan: &Plan, flow: &PlanFlow, rates: &[f64], active_s: f64) -> f64 {
-    let sizes = [flow.tcp.wire_size(), flow.tcp.ack_size].map(f64::from);
-    let rtt = round_trip(plan, flow, rates, sizes);
+fn windows(flow: &PlanFlow, rtt: f64, active_s: f64) -> f64 {
     let rounds = if rtt > 0.0 { active_s / rtt } else { f64::INFINITY };
-    let rounds = (rounds - f64::from(u8::from(flow.tcp.syn))).max(0.0);
+    let rounds = rounds - f64::from(u8::from(flow.tcp.syn));
+    // The request is under way.
+    if rounds < 0.0 {
+        return 0.0;
+    }
     let initial = f64::from(flow.tcp.initial_window);
     // A window W grows by one segment for each of its W / d acknowledgements: by g = 1 + 1 / d in a round.
     // In n whole rounds and the one begun, W (1 + g + ... + g^n) are sent.
@@ -240,17 +292,6 @@ fn round_trip(plan: &Plan, flow: &PlanFlow, rates: &[f64], sizes: [f64; 2]) -> f
         route.iter().map(|link| once(link.index())).sum()
     };
     [&*flow.route, &*flow.ack_route].into_iter().zip(sizes).map(pass).sum()
-}
-
-/// Times at which the sources of multicast groups send, whether a receiver holds the layer or not, at most.
-pub(super) fn emissions(plan: &Plan) -> f64 {
-    let of = |group: &PlanGroup| {
-        let until = group.stop.unwrap_or(plan.duration).min(plan.duration);
-        let active_s = until.since(group.start.min(until)).seconds();
-        let bps: f64 = group.layers.iter().map(|layer| layer.bps()).sum();
-        bps * active_s / (8.0 * f64::from(group.packet.max(1)))
-    };
-    plan.groups.iter().map(of).sum()
 }
 
 /// The rate [B/s] at which each link cuts the flows that want more; infinite where none is cut.
@@ -323,6 +364,8 @@ fn levels(plan: &Plan, wants: &[Want], rates: &[f64]) -> Vec<f64> {
     }
     levels
 }
+
+pub(super) mod timers;
 
 #[cfg(test)]
 mod limit_tests;

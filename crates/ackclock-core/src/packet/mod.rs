@@ -24,6 +24,8 @@ pub use outcome::results::{FlowResult, LinkResult, Results};
 pub use outcome::rows::{DropRow, Event, LinkSample, PacketRow};
 pub use setup::custom::{Custom, Ends, EndsEnv, Made, Place, RegistryOnly, Tactics};
 
+pub use setup::trial::correct;
+
 pub use setup::parallelism::{Stretch, record_stretch};
 pub use threads::{Threads, Used, run_on, time_runs};
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{self, RunError};
+use crate::api::{self, Effort, RegistryOnly, RunError};
+use crate::compile::Predicted;
 use crate::memory::with_tables_of_at_most;
 
 /// A dumbbell with one flow for a second, changed.
@@ -57,6 +58,66 @@ fn what_would_never_end_is_refused_with_its_key_and_the_limit() {
         assert!(found.len() == 1, "{changes:?}: {problems:?}");
         assert!(found[0].message.contains(expected), "{}", found[0]);
     }
+}
+
+/// Each key is the one that makes the run dear.
+#[test]
+fn what_is_too_dear_is_refused_with_its_cost_and_its_key() {
+    let pie = json!({ "kind": "pie", "update": "1 us" });
+    let source = json!([{ "pair": 0, "source": { "kind": "cbr", "rate": 1e15, "packet": 1 } }]);
+    let cases = [
+        (vec![("/duration", json!(1e6)), ("/net/qdisc", pie)], "net.qdisc.update"),
+        (vec![("/flows", source)], "flows[0].source"),
+        (
+            vec![
+                ("/duration", json!(9e6)),
+                ("/flows/0/size", json!(1)),
+                ("/flows/0/every", json!(1e-6)),
+            ],
+            "flows[0].every",
+        ),
+        (
+            vec![("/duration", json!(9e6)), ("/flows/0/media", json!({ "fps": 1000 }))],
+            "flows[0].media",
+        ),
+        (vec![("/net/rate", json!(1e15)), ("/duration", json!(1e3))], "flows[0]"),
+    ];
+    let day = Effort { most_cpu_s: 600.0, ..Effort::default() };
+    for (changes, path) in cases {
+        let text = dumbbell(&changes);
+        assert!(api::check(&text).is_empty(), "{changes:?}");
+        let Err(refused) = api::predict_with(&text, &RegistryOnly, 600.0) else {
+            panic!("{changes:?} is predicted to be cheap")
+        };
+        let Err(RunError::Input(problems)) =
+            api::run_with(&text, &RegistryOnly, day, &mut |_, _| false)
+        else {
+            panic!("{changes:?} runs")
+        };
+        assert_eq!(problems, refused);
+        let [problem] = &refused[..] else { panic!("{refused:?}") };
+        assert_eq!(problem.path, path, "{problem}");
+        assert!(problem.message.contains("events") && problem.message.contains("10.000 min"));
+        assert!(problem.message.contains("--no-limit"), "{problem}");
+        // Without the limit it begins.
+        assert!(api::predict_with(&text, &RegistryOnly, f64::INFINITY).is_ok());
+    }
+}
+
+/// Where it can be as long as the run, too: nothing comes back to the source of an endless turn. What is done by then
+/// counts, so that a prediction that is too low is corrected.
+#[test]
+fn a_trial_ends_within_a_turn_and_goes_on_at_its_rate() {
+    let source = json!({ "kind": "cbr", "rate": 8e9, "packet": 1 });
+    let text = dumbbell(&[("/flows/0/source", source), ("/net/delay", json!("10 ms"))]);
+    let plan = api::planned(&text).unwrap();
+    let predicted = crate::compile::predict(&plan);
+    let short = Predicted { events: 2000.0, packet_hops: 1000.0, ..predicted.clone() };
+    let corrected = crate::packet::correct(&plan, short);
+    // 10^9 packets; the first link takes them all, the narrow one 10^6 / 8 / 1 of them.
+    let real = 2e9;
+    assert!((real / 3.0..real * 3.0).contains(&corrected.events), "{corrected:?}");
+    assert!((real / 3.0..real * 3.0).contains(&predicted.events), "{predicted:?}");
 }
 
 /// A control may open its window at once; the packets of one instant are bounded.

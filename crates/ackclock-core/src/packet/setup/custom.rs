@@ -102,7 +102,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::api::{RunError, Threads, run, run_with};
+    use crate::api::{Effort, RunError, run, run_with};
     use crate::cc::{Ack, Congestion, Window};
     use crate::qdisc::managed::Managed;
     use crate::qdisc::{Aqm, QueueState, Verdict};
@@ -183,9 +183,13 @@ mod tests {
 
     #[test]
     fn a_user_defined_control_precedes_the_registry() {
-        let own =
-            run_with(&scenario("mine", "fifo"), &Mine::default(), Threads::One, &mut |_, _| true)
-                .unwrap();
+        let own = run_with(
+            &scenario("mine", "fifo"),
+            &Mine::default(),
+            Effort::default(),
+            &mut |_, _| true,
+        )
+        .unwrap();
         let theirs = run(&scenario("aimd", "fifo"), &mut |_, _| true).unwrap();
         assert_eq!(digest(&own.summary), digest(&theirs.summary));
         let unknown = run(&scenario("mine", "fifo"), &mut |_, _| true).unwrap_err();
@@ -194,8 +198,12 @@ mod tests {
 
     #[test]
     fn a_control_that_fails_stops_the_run() {
-        let stopped =
-            run_with(&scenario("lost", "fifo"), &Mine::default(), Threads::One, &mut |_, _| true);
+        let stopped = run_with(
+            &scenario("lost", "fifo"),
+            &Mine::default(),
+            Effort::default(),
+            &mut |_, _| true,
+        );
         let Err(RunError::Algorithm(reason)) = stopped else { panic!("{stopped:?}") };
         assert!(reason.starts_with("congestion control lost set cwnd to NaN"), "{reason}");
     }
@@ -204,7 +212,7 @@ mod tests {
     fn a_discipline_that_fails_stops_the_run_soon() {
         let mine = Mine::default();
         let stopped =
-            run_with(&scenario("aimd", "counting"), &mine, Threads::One, &mut |_, _| true);
+            run_with(&scenario("aimd", "counting"), &mine, Effort::default(), &mut |_, _| true);
         assert!(matches!(stopped, Err(RunError::Algorithm(reason)) if reason == "counted enough"));
         // Not later than the packets of one turn.
         assert!((AFTER..2 * AFTER).contains(&mine.0.load(Ordering::Relaxed)));

@@ -11,3 +11,4 @@ pub(in crate::packet) mod observer;
 pub(in crate::packet) mod parallelism;
 pub(in crate::packet) mod partition;
 pub(in crate::packet) mod routes;
+pub(in crate::packet) mod trial;

@@ -188,6 +188,9 @@ impl<C: Clock> Sim<C> {
         }
         process.stages[stage as usize].locals.pop();
         self.tally.events += 1;
+        if self.tally.events > self.tally.most_events {
+            self.cut_turn(local.at());
+        }
         self.handle_local(p, local.at(), What(local.what()));
     }
 }

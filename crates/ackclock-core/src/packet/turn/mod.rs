@@ -15,5 +15,6 @@ pub(in crate::packet) mod member;
 pub(in crate::packet) mod prefetch;
 pub(in crate::packet) mod prefetcher;
 pub(in crate::packet) mod record_turns;
+pub(in crate::packet) mod run_part;
 pub(in crate::packet) mod simulator;
 pub(in crate::packet) mod stub_hosts;

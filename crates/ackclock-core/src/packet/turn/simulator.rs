@@ -47,12 +47,22 @@ pub(in crate::packet) struct Sim<C> {
 }
 
 /// Counts of the engine's work.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(in crate::packet) struct Tally {
     /// Turns of processes.
     pub(in crate::packet) turns: u64,
     /// Local events handled.
     pub(in crate::packet) events: u64,
+    /// Those after which a trial ends within a turn.
+    pub(in crate::packet) most_events: u64,
+    /// When it ended so, on the clock.
+    pub(in crate::packet) cut_at: Option<u64>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self { turns: 0, events: 0, most_events: u64::MAX, cut_at: None }
+    }
 }
 
 /// How a run ended.

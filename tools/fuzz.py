@@ -45,6 +45,7 @@ TARGETS = {
     "documents": (2000, 2),
     "scenarios": (400, 3),
     "engines": (120, 3),
+    "limits": (300, 4),
 }
 #: The formats that Python reads and writes; by number of examples, not by time.
 FORMATS = "formats"

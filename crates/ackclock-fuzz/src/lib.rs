@@ -10,6 +10,7 @@ mod documents;
 mod engines;
 mod fluids;
 mod input;
+mod limits;
 mod queues;
 mod schema;
 mod transfers;
@@ -30,7 +31,7 @@ fn show(what: impl Display) {
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("controls", controls::run),
     ("queues", queues::run),
     ("transfers", transfers::run),
@@ -38,6 +39,7 @@ pub const TARGETS: [(&str, Target); 7] = [
     ("documents", documents::run_text),
     ("scenarios", documents::run_generated),
     ("engines", engines::run),
+    ("limits", limits::run),
 ];
 
 /// The target of this name.

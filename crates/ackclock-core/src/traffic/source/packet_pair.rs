@@ -215,7 +215,7 @@ impl PacketPair {
         let (Some(service), Some(rtt)) = (self.service, self.rtt) else { return };
         self.queue = f64::from(self.outstanding) - service * self.least_rtt;
         self.rate = (service + (self.set_point - self.queue) / rtt).max(2.0 / rtt);
-        let at = self.last + Span::from_seconds(2.0 / self.rate);
+        let at = self.last + Span::from_seconds(2.0 / self.rate).max(Span(1));
         // Pairs that leave at one time, as a huge set point requests, would fill the memory.
         let has_room = self.outstanding < MOST_UNDER_WAY;
         self.next =

@@ -236,7 +236,7 @@ impl Tfrc {
     }
 
     fn arm_next(&mut self, now: Time) {
-        let at = self.last + Span::from_seconds(self.size() / self.rate);
+        let at = self.last + Span::from_seconds(self.size() / self.rate).max(Span(1));
         self.next = Deadline { at: at.max(now), armed: now };
     }
 

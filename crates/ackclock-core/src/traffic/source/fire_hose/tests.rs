@@ -66,6 +66,21 @@ fn full_share_full_balanced_naive_ratio_and_naive_by_hand() {
 }
 
 #[test]
+fn the_clock_goes_on_between_packets_closer_than_a_picosecond() {
+    let params = FireHoseParams {
+        policy: Spec::from("naive"),
+        packet: Bytes(1),
+        capacity: Some(BitRate(1_000_000_000_000_000)),
+        ..FireHoseParams::default()
+    };
+    let mut flow = Hand::new(FireHose::new(params, &env()).unwrap());
+    flow.start();
+    flow.run(Time(8));
+    let times: Vec<_> = flow.sent.iter().map(|(at, _)| at.0).collect();
+    assert_eq!(times, [0, 1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
 fn packets_leave_at_the_rate_and_a_new_rate_counts_from_the_last_packet() {
     // 8000 bits at 10 Mbit/s: every 0.8 ms.
     let mut flow = flows("naive-ratio", 1).remove(0);

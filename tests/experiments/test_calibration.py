@@ -12,6 +12,7 @@ SMALL = {
     "pairs": 40,
     "printed": 60,
     "differences": 200,
+    "selected": 60,
 }
 """Experiments of the fast tests; the bootstrap and the gate take longer, and are slow."""
 
@@ -55,6 +56,9 @@ def test_printed_errors_are_within_their_levels():
         assert max(apart, inside_at, apart_at) <= 0.025 + 0.02
         assert inside_far == 0
         assert inside >= 0
+    # Level 2.5 % each side; the two halves are not quite independent of one another.
+    for equal_above, _, worst_above, behind_above, _, best_above in read_table("selected").values():
+        assert max(equal_above, worst_above, behind_above, best_above) <= 0.05
 
 
 def test_power_is_printed_beside_the_level():

@@ -122,6 +122,36 @@ def test_of_equal_controls_none_is_behind_and_no_environment_is_the_worst():
     assert out / 200 <= 0.05 + 0.05
 
 
+def test_what_is_best_is_level_or_ahead_and_with_one_seed_at_least_level():
+    # Mine is the best in both environments by 0.1 under each seed: 0 of itself, and no worst place.
+    surely = {("Mine", "x"): (0.9, 0.8), ("Mine", "y"): (0.7, 0.7),
+              ("A", "x"): (0.8, 0.7), ("A", "y"): (0.6, 0.6)}  # fmt: skip
+    found = judge(surely)
+    assert found.rank_d[SACK, "Mine"].to_list() == [0.0, 0.0, 0.0]
+    place, gap, behind = found.worst[SACK]
+    assert (place, gap.mean, behind) == ("x", 0, "Mine")
+    # Each seed chooses the other control: both are above that choice where it is measured.
+    turns = {("Mine", "x"): (0.9, 0.6), ("A", "x"): (0.8, 0.8)}
+    found = judge(turns)
+    # By the first Mine, which gets 0.2 less in the second; by the second A, 0.1 less in the first.
+    assert found.rank_d[SACK, "A"].mean == pytest.approx((0.0 - 0.2) / 2)
+    assert found.rank_d[SACK, "Mine"].mean == pytest.approx((-0.1 + 0.0) / 2)
+    one = judge({place: values[:1] for place, values in turns.items()})
+    assert one.rank_d[SACK, "Mine"].mean == 0
+    assert one.rank_d[SACK, "A"].mean == pytest.approx(0.1)
+
+
+def test_the_worst_environment_is_chosen_without_the_seeds_that_measure_it():
+    # By the second seed x is the worst, 0.3 behind A; that the first has B ahead in y is no reason.
+    found = judge({
+        ("Mine", "x"): (0.5, 0.5), ("A", "x"): (0.8, 0.8), ("B", "x"): (0.7, 0.7),
+        ("Mine", "y"): (0.5, 0.5), ("A", "y"): (0.6, 0.7), ("B", "y"): (0.9, 0.6),
+    })  # fmt: skip
+    place, gap, behind = found.worst[SACK]
+    assert (place, behind) == ("x", "A")
+    assert gap.mean == pytest.approx(0.3)
+
+
 def test_stopped_evaluations_are_not_judged():
     whole = result(rows({("Mine", "x"): (1.0,)}))
     for alone, shared in ((True, False), (False, True)):
@@ -304,6 +334,13 @@ def test_a_chart_has_a_panel_a_setting_with_all_controls():
     colours = [line.get_color() for line in points]
     assert colours[0] != colours[1] == colours[2]
     assert first.get_xlim()[0] == 0
+    # A control that is above what other seeds chose is not cut off.
+    ahead = {
+        (s, name): Mean(-0.2, -0.3, -0.1)
+        for s in ("Reno + RED", "SACK + RED")
+        for name in ("Mine", "CUBIC", "Vegas")
+    }
+    assert chart(judgement(rank_d=ahead)).axes[0].get_xlim()[0] < -0.3
     assert first.yaxis_inverted()
     five = tuple("abcde")
     ranks = {(s, c): Mean(0.1, 0.1, 0.1) for s in five for c in judgement().controls}

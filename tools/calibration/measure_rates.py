@@ -23,7 +23,9 @@ from ackclock.experiments.statistics import Method, Precision, interval
 from ackclock.reproduce.run.family import control_family
 from ackclock.reproduce.run.judge import Part, judge
 from ackclock.reproduce.run.measure import Evaluated
+from ackclock.studies.algorithm_argument import Subject
 from ackclock.studies.differ.measure import judge as judge_difference
+from ackclock.studies.evaluate_control.judge import METRICS, judged
 
 ROOT = Path(__file__).resolve().parents[2]
 VERDICTS = ROOT / "docs" / "explanation" / "verdicts.md"
@@ -329,6 +331,53 @@ def measure_differences(draws: int = DRAWS) -> Table:
     return Table(tuple(head), rows)
 
 
+def measure_selected(draws: int = DRAWS) -> Table:
+    """How often D of eight controls in five environments says too much, and the worst of these."""
+    controls, environments = [f"c{i}" for i in range(8)], [f"e{i}" for i in range(5)]
+    subject = Subject("c0", "c0")
+    empty = _result([])
+    rows = {}
+    for count in (3, 5, 10):
+        generator = np.random.default_rng(10)
+        found = []
+        for _ in range(max(draws // 2, 20)):
+            values = generator.normal(0.5, 0.1, (8, 5, count))
+            outcomes = []
+            for shift in (0.0, 0.1):
+                values[1] += shift
+                goodput = [
+                    {"setting": "SACK", "control": c, "environment": e, "replicate": r}
+                    | dict.fromkeys(METRICS, values[i, j, r])
+                    for i, c in enumerate(controls)
+                    for j, e in enumerate(environments)
+                    for r in range(count)
+                ]
+                judgement = judged(subject, _result(goodput), empty)
+                d = judgement.rank_d["SACK", "c0"]
+                best = judgement.rank_d["SACK", "c1"]
+                _, gap, _ = judgement.worst["SACK"]
+                outcomes += [d.low > shift, d.high < shift, gap.low > shift, best.low > 0]
+            found.append([*outcomes[:3], *outcomes[4:6], outcomes[7]])
+        rows[f"{count}"] = tuple(np.mean(found, axis=0).tolist())
+    head = (
+        "seeds", "equal controls: D above 0 beyond its interval", "below",
+        "worst environment above 0", "one other is 1 deviation better: D above that",
+        "below that", "D of the better one above 0",
+    )  # fmt: skip
+    return Table(head, rows)
+
+
+def _result(goodput: list[dict[str, Any]]) -> Any:
+    """A sweep's result with these scores and no flows."""
+    import pyarrow as pa
+
+    tables = {"environment": pa.Table.from_pylist(goodput), "flows": pa.Table.from_pylist([])}
+    summaries = {"": {"totals": {"cpu_s": 0.0}}}
+    return SimpleNamespace(
+        tables=tables, summaries=summaries, slots=[], digests={}, interrupted=False
+    )
+
+
 MEASURED: dict[str, tuple[Path, Callable[[int], Table]]] = {
     "coverage": (SWEEPS, measure_coverage),
     "stopping": (SWEEPS, measure_stopping),
@@ -339,6 +388,7 @@ MEASURED: dict[str, tuple[Path, Callable[[int], Table]]] = {
     "printed": (VERDICTS, measure_printed),
     "gate": (VERDICTS, measure_gate),
     "differences": (VERDICTS, measure_differences),
+    "selected": (VERDICTS, measure_selected),
 }
 """Tables by the name that pages call them."""
 

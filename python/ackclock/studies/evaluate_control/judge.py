@@ -1,15 +1,21 @@
 """What an evaluation's runs say: scores with intervals, winners, worst environment, neighbours.
 
-Rule (s the goodput of a control in an environment, under one seed)::
+Rule (s the goodput of a control in an environment, under one seed; b(e) the best control of e, and
+w(a) the environment in which a is furthest behind that, both chosen by other seeds)::
 
-    d(a, e) = max over controls of s(., e)  -  s(a, e)
-    D(a)    = mean of d(a, e) over e,   C(a) = max of d(a, e) over e
+    d(a, e) = s(b(e), e)  -  s(a, e)
+    D(a)    = mean of d(a, e) over e,   C(a) = d(a, w(a))
 
-The greatest of several values that differ by chance is greater than each of them is. So which
-control is the best of an environment, and which environment the worst of a control, is chosen by
-the mean over one half of the replicates and measured in the other half, and the other way round; of
-equal controls D is 0, give or take. The one environment that is named the worst is chosen by every
-second replicate, and its interval is that of the others. With one replicate the choice is its own.
+The greatest of several values that differ by chance is greater than each of them is. So what is
+chosen by the mean over one half of the replicates is measured in the other half, and the other way
+round. D and C are therefore differences, and no distances: of equal controls they are 0 on average
+and as often below 0 as above. In truth the best control of all environments has D = 0; where the
+halves do not always choose it, its estimate is below 0 on average, by what the chosen ones are
+worse, and every other D is too small by that: D says no more than is sure. No value is cut off at
+0, as that would make the mean of them too high. Differences of D between controls do not depend on
+the choice: they are those of mean goodput. The one environment that is named the worst is chosen
+by every second replicate, and its interval is that of the others. With one replicate the choice is
+its own, and D and C are at least 0.
 
 Each replicate has its own D and C; intervals are Student's over replicates. In a setting the best
 controls are the one of least D and all that Holm's procedure at 5 % over the differences to it does
@@ -82,7 +88,8 @@ class Judgement:
     metrics
         Mean over environments by setting, control and metric.
     worst
-        By setting: environment in which the control is furthest behind, by how much, behind whom.
+        By setting: environment in which the control is furthest behind, by how much, behind whom;
+        behind itself where the seeds that choose have it ahead in all environments.
     gaps
         d of the control by setting and environment.
     neighbours
@@ -180,7 +187,12 @@ def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgeme
         for r in reps
     }
     furthest = {
-        (s, c, half): max(environments, key=lambda e: _mean(behind[s, c, e, r] for r in half))
+        (s, c, half): max(
+            environments,
+            key=lambda e: (
+                _goodput(scores[s, ahead[s, e, half], e], half) - _goodput(scores[s, c, e], half)
+            ),
+        )
         for s in settings
         for c in controls
         for half in _halves(reps)
@@ -213,7 +225,7 @@ def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgeme
             for m in METRICS
         },
         worst={
-            s: _worst(s, own, controls, furthest[s, own, _halves(reps)[0]], behind, scores, reps)
+            s: _worst(s, own, furthest[s, own, _halves(reps)[0]], ahead, behind, reps)
             for s in settings
         },
         gaps=gaps,
@@ -273,17 +285,15 @@ def _best(
 def _worst(
     setting: str,
     own: str,
-    controls: tuple[str, ...],
     place: str,
+    ahead: Mapping[tuple[str, str, tuple[int, ...]], str],
     behind: Mapping[tuple[str, str, str, int], float],
-    scores: Scores,
     reps: Sequence[int],
 ) -> tuple[str, Mean, str]:
     """The worst environment by the first half of the replicates, measured in the second."""
     choosing, measuring = _halves(reps)
-    others = [name for name in controls if name != own]
-    best = max(others, key=lambda name: _goodput(scores[setting, name, place], choosing))
-    return place, Mean.of(behind[setting, own, place, r] for r in measuring), best
+    gap = Mean.of(behind[setting, own, place, r] for r in measuring)
+    return place, gap, ahead[setting, place, choosing]
 
 
 def _neighbours(shared: SweepResult, alone: SweepResult) -> dict[tuple[str, str], Neighbour]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ackclock.experiments.statistics import Mean
     from ackclock.studies.evaluate_control.judge import Judgement
 
-__all__ = ["page", "sentences"]
+__all__ = ["describe_choice", "page", "sentences"]
 
 
 def page(found: Judgement, tier: str) -> str:
@@ -39,6 +39,22 @@ def page(found: Judgement, tier: str) -> str:
     return "\n\n".join([*parts, *reported])
 
 
+def describe_choice(seeds: int) -> str:
+    """Say what D and C below 0 mean; nothing of a single seed, which has none.
+
+    Parameters
+    ----------
+    seeds
+        Replicates.
+    """
+    if seeds < 2:
+        return ""
+    return (
+        "what is best or worst is chosen by other seeds than are measured: 0 is level, below 0"
+        " above that choice;\n"
+    )
+
+
 def _goodput(found: Judgement) -> str:
     own = found.control
     rows = []
@@ -52,15 +68,17 @@ def _goodput(found: Judgement) -> str:
                 f"{order.index(own) + 1}/{len(order)}",
                 _interval(found.rank_d[s, own]),
                 _interval(found.rank_c[s, own]),
-                f"{place}: {decimals(gap.mean, 2)} to {other}",
+                "none" if other == own else f"{place}: {decimals(gap.mean, 2)} to {other}",
                 best,
             ]
         )
     names = ["setting", "rank", "D", "C", "worst environment", "best"]
     about = (
-        "Goodput behind the best, as a part of the available bandwidth: D mean, C worst over"
-        f" environments;\nbest: not distinguishable from the least D; * unfair, (max-min)/mean > "
-        f"{number(UNFAIR)} beyond its interval"
+        "Goodput of the best less its own, as a part of the available bandwidth: D mean, C worst"
+        " over environments;\n"
+        + describe_choice(found.seeds)
+        + f"best: not distinguishable from the least D; * unfair, (max-min)/mean >"
+        f" {number(UNFAIR)} beyond its interval"
     )
     return f"{about}\n{table(names, rows)}"
 

@@ -73,6 +73,8 @@ def chart(found: Judgement) -> Figure:
     figure = style.figure(None, 10.5, 2.6 * rows)
     axes = figure.subplots(rows, 4, sharex=True, sharey=True, squeeze=False)
     places = list(range(len(found.controls)))
+    ends = [end for value in found.rank_d.values() for end in (value.mean, value.low)]
+    least = min(end for end in ends if not math.isnan(end))
     for axis, setting in zip(axes.flat, found.settings, strict=False):
         for place, name in zip(places, found.controls, strict=True):
             value = found.rank_d[setting, name]
@@ -81,10 +83,12 @@ def chart(found: Judgement) -> Figure:
             axis.plot([value.mean], [place], "o", color=colour, ms=5)
         axis.set_title(setting, fontsize=9)
         axis.set_yticks(places, found.controls)
-        axis.set_xlim(left=0)
+        axis.vlines(0, -0.5, len(places) - 0.5, colors="0.6", lw=0.8, zorder=0)
+        if least >= 0:
+            axis.set_xlim(left=0)
         axis.grid(axis="x", alpha=0.3)
     axes.flat[0].invert_yaxis()
-    figure.supxlabel("D: mean shortfall of goodput to the best control", fontsize=9)
+    figure.supxlabel("D: goodput of the best control, by other seeds, less its own", fontsize=9)
     return figure
 
 

@@ -45,6 +45,12 @@ ENTRIES = {
     "rtt": "figure = ac.plot.rtt(run)",
     "queue-delay": "figure = ac.plot.queue_delay(run)",
     "fairness": "figure = ac.plot.fairness(run)",
+    "phase": "figure = ac.plot.phase(run)",
+    "completions": (
+        'pages = {"kind": "poisson", "rate": 2, "sizes": {"kind": "fixed", "size": "30 kB"}}\n'
+        'browsing = scenario.replace(traffic=[{"generator": pages}])\n'
+        "figure = ac.plot.completions(browsing.run())"
+    ),
     "sequence": 'figure = ac.plot.sequence(run, flows=["reno"])',
     "states": "figure = ac.plot.states(run)",
     "ledger": (

@@ -87,6 +87,9 @@ GROUPS: dict[str, dict[str, Home]] = {
             "ackclock.cli.reproduce:artifact", "Pack a paper with all that made its results."
         ),
     },
+    "Teach": {
+        "course": Home("ackclock.cli.course:course", "Lab sheets: list, start, grade."),
+    },
     "Networks": {
         "plan": Home(
             "ackclock.cli.studies.plan:plan", "Loads, failures, upgrades, weights of a network."

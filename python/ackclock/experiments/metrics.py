@@ -7,8 +7,8 @@
 ``totals.events``            a number of the summary
 ===========================  ====================================================================
 
-Functions: mean, sum, min, max, median, std, count, jain, and those that `register` adds. A metric
-may also be any function of a run's tables.
+Functions: mean, sum, min, max, median, p95 (95th percentile), std, count, jain, and those that
+`register` adds. A metric may also be any function of a run's tables.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ FUNCTIONS: dict[str, Reduce] = {
     "min": lambda v: float(np.min(v)),
     "max": lambda v: float(np.max(v)),
     "median": lambda v: float(np.median(v)),
+    "p95": lambda v: float(np.percentile(v, 95)),
     "std": lambda v: float(np.std(v, ddof=1)) if len(v) > 1 else float("nan"),
     "jain": _jain,
 }
@@ -170,7 +171,7 @@ def within_range(metric: str | Reader, low: float, high: float) -> tuple[float, 
     parsed = parse(metric)
     if parsed.function in RANGES:
         least, most = RANGES[parsed.function]
-    elif parsed.function in (None, "mean", "min", "max", "median"):
+    elif parsed.function in (None, "mean", "min", "max", "median", "p95"):
         least, most = COLUMN_RANGES.get(parsed.column, (float("-inf"), float("inf")))
     else:
         return low, high

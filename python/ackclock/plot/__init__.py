@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ackclock.plot.delays import queue_delay, rtt
+from ackclock.plot.fairness_plane import phase
 from ackclock.plot.figures import cwnd, delay, fairness, network_map, queue, throughput
 from ackclock.plot.ledger import ledger
 from ackclock.plot.overlay import overlay
@@ -14,6 +15,7 @@ from ackclock.plot.shape import Shape
 from ackclock.plot.states import states
 from ackclock.plot.style import save
 from ackclock.plot.sweeps import ecdf, heatmap, lines, pareto, ranked
+from ackclock.plot.transfers import completions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KINDS",
     "Shape",
+    "completions",
     "cwnd",
     "delay",
     "draw",
@@ -38,6 +41,7 @@ __all__ = [
     "network_map",
     "overlay",
     "pareto",
+    "phase",
     "queue",
     "queue_delay",
     "ranked",
@@ -67,7 +71,7 @@ def draw(
     ----------
     kind
         ``cwnd``, ``throughput``, ``queue``, ``queue-delay``, ``rtt``, ``delay``, ``fairness``,
-        ``sequence``, ``states``, ``ledger`` or ``map``.
+        ``phase``, ``completions``, ``sequence``, ``states``, ``ledger`` or ``map``.
     run
         What to draw.
     flows

@@ -35,7 +35,8 @@ def overlay(
     Parameters
     ----------
     kind
-        ``cwnd``, ``throughput``, ``queue``, ``queue-delay``, ``rtt``, ``delay`` or ``fairness``.
+        ``cwnd``, ``throughput``, ``queue``, ``queue-delay``, ``rtt``, ``delay``, ``fairness`` or
+        ``completions``.
     runs
         By the names of the legend.
     flows, links, shape

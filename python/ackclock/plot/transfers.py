@@ -1,0 +1,56 @@
+"""How long transfers took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ackclock.errors import UnsupportedError
+from ackclock.plot.figures import _axes, _note
+from ackclock.plot.style import figure, line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from ackclock.results.run import Run
+
+__all__ = ["completions"]
+
+
+def completions(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
+    """Time that each transfer took, over its start. Needs no table.
+
+    Parameters
+    ----------
+    run
+        What to draw.
+    flows
+        Which flows, by number or name; left out: all that ended.
+
+    Raises
+    ------
+    UnsupportedError
+        No transfer ended.
+    """
+    from ackclock.plot.figures import _chosen
+
+    names = {*_chosen(run, "flows", flows)}
+    chosen = [flow for flow in run.summary["flows"] if flow["id"] in names]
+    ended = [flow for flow in chosen if flow["completion_s"] is not None]
+    if not ended:
+        raise UnsupportedError("no transfer of this run ended; a flow with a size does")
+    drawn = figure(run.summary)
+    axes = _axes(drawn, "Transfers", "start [s]", "time until it was complete [s]")
+    axes.plot(
+        [flow["start_s"] for flow in ended],
+        [flow["completion_s"] for flow in ended],
+        marker=".",
+        label="transfers",
+        **(line(0) | {"linewidth": 0.6}),
+    )
+    axes.set_ylim(bottom=0)
+    under_way = len(chosen) - len(ended)
+    if under_way:
+        _note(axes, f"{under_way} of {len(chosen)} had not ended, or have no end")
+    return drawn

@@ -31,7 +31,7 @@ def test_a_figure_of_a_sweep_has_its_recipe(result, kind, tmp_path):
     figure = result.plot(kind)
     axes = figure.axes[0]
     assert axes.get_title(loc="left")
-    ac.plot.save(figure, tmp_path / "x.svg", command="test")
+    ac.plot.save(figure, str(tmp_path / "x.svg"), command="test")
     text = (tmp_path / "x.svg").read_text()
     assert result.recipe["scenario"].split()[1] in text
     ac.plot.save(result.plot(kind), tmp_path / "y.svg", command="test")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
 __all__ = ["figure", "line", "recipe", "save", "style"]
@@ -86,7 +85,7 @@ def recipe(figure: Figure, **known: str) -> None:
     figure.supxlabel(text, fontsize=6, color="#777777", x=0.995, ha="right")
 
 
-def save(figure: Figure, path: Path, *, command: str = "") -> None:
+def save(figure: Figure, path: str | Path, *, command: str = "") -> None:
     """Write a figure with its recipe in the file's metadata.
 
     Parameters
@@ -107,6 +106,7 @@ def save(figure: Figure, path: Path, *, command: str = "") -> None:
     if command:
         known["command"] = command
     text = json_text(dict(sorted(known.items())))
+    path = Path(path)
     kind = path.suffix.lower()
     metadata: dict[str, Any] = {
         ".svg": {"Creator": "ackclock", "Description": text, "Date": None},

@@ -16,21 +16,22 @@ pub(crate) fn filled<T: Clone>(value: T, count: usize) -> Vec<T> {
 /// Makes room in a table for so many more values, as [`filled`].
 pub(crate) fn reserve<T>(table: &mut Vec<T>, more: usize) {
     let values = table.len().saturating_add(more);
-    if !is_allowed::<T>(values) || table.try_reserve_exact(more).is_err() {
+    if !is_allowed(values.saturating_mul(size_of::<T>())) || table.try_reserve_exact(more).is_err()
+    {
         raise::<T>(values);
     }
 }
 
-/// Whether there may be a table of so many values: tests say so, in place of a machine without memory.
+/// Whether there may be a table of so many bytes: tests say so, in place of a machine without memory.
 #[cfg(not(test))]
 #[inline(always)]
-const fn is_allowed<T>(_: usize) -> bool {
+const fn is_allowed(_: usize) -> bool {
     true
 }
 
 #[cfg(test)]
-fn is_allowed<T>(values: usize) -> bool {
-    values.saturating_mul(size_of::<T>()) <= MOST_BYTES.get()
+fn is_allowed(bytes: usize) -> bool {
+    bytes <= MOST_BYTES.get()
 }
 
 #[cfg(test)]
@@ -89,7 +90,9 @@ pub(crate) fn make_room_in_queue<T>(queue: &mut VecDeque<T>) {
 #[inline(never)]
 fn double_queue<T>(queue: &mut VecDeque<T>) {
     let more = queue.len().max(4);
-    if !is_allowed::<T>(queue.len() + more) || queue.try_reserve_exact(more).is_err() {
+    if !is_allowed((queue.len() + more).saturating_mul(size_of::<T>()))
+        || queue.try_reserve_exact(more).is_err()
+    {
         raise::<T>(queue.len() + more);
     }
 }

@@ -38,7 +38,8 @@ pub(crate) fn ns2(case: &str, name: &str) -> String {
     let file = folder("oracles/ns2").join(case).join(name);
     let packed = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut text = String::new();
-    GzDecoder::new(packed.as_slice()).read_to_string(&mut text).unwrap();
+    let read = GzDecoder::new(packed.as_slice()).read_to_string(&mut text);
+    read.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     text
 }
 

@@ -148,15 +148,12 @@ impl TcpOptions {
     /// Puts these SACK blocks on; those that find no place are left out.
     #[inline]
     pub fn set_blocks(&mut self, new: &[SackBlock]) {
-        self.places = match self.places {
-            Places::Queued { ticks, .. } => {
-                let (count, blocks) = fill(new);
-                Places::Queued { count, blocks, ticks }
-            }
-            _ => {
-                let (count, blocks) = fill(new);
-                Places::Blocks { count, blocks }
-            }
+        self.places = if let Places::Queued { ticks, .. } = self.places {
+            let (count, blocks) = fill(new);
+            Places::Queued { count, blocks, ticks }
+        } else {
+            let (count, blocks) = fill(new);
+            Places::Blocks { count, blocks }
         };
     }
 
@@ -170,15 +167,12 @@ impl TcpOptions {
 impl AckFrame {
     /// A frame with the newest of the `older` ranges, newest first, that find a place: three, with ECN two.
     pub fn new(first: u32, delay: u32, older: &[SackBlock], counts: Option<MarkCounts>) -> Self {
-        let places = match counts {
-            Some(counts) => {
-                let (count, blocks) = fill(older);
-                Places::Counts { count, blocks, counts }
-            }
-            None => {
-                let (count, blocks) = fill(older);
-                Places::Blocks { count, blocks }
-            }
+        let places = if let Some(counts) = counts {
+            let (count, blocks) = fill(older);
+            Places::Counts { count, blocks, counts }
+        } else {
+            let (count, blocks) = fill(older);
+            Places::Blocks { count, blocks }
         };
         Self { first, delay, places }
     }

@@ -25,7 +25,7 @@
 //!
 //! Defaults by era: G = 3 ms, `beta_delay` 0.7, `beta_loss` 0.5, 5 back-offs, losses tolerated. In era `linux`, as in Linux 6.12 (`tcp_cdg.c`),
 //! `beta_delay` is 724/1024, no loss is tolerated, s is at most the window, and windows are whole segments. What Linux has
-//! otherwise is not here: its HyStart (slow start rule `hystart` is that of CUBIC), a filter for delayed acknowledgements,
+//! otherwise is not here: its `HyStart` (slow start rule `hystart` is that of CUBIC), a filter for delayed acknowledgements,
 //! means extrapolated from the first samples, and ineffectual back-offs that count on until one has an effect.
 
 use schemars::JsonSchema;

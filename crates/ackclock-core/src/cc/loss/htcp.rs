@@ -284,7 +284,7 @@ mod tests {
         near::<9>(window.cwnd, 1001.0);
     }
 
-    /// `tcp_htcp.c`: 22 at 3 s; a factor of RTTmin / 100 ms in [0.1, 2], whole and at least 1, from the beginning. (At 44 one
+    /// `tcp_htcp.c`: 22 at 3 s; a factor of `RTTmin` / 100 ms in [0.1, 2], whole and at least 1, from the beginning. (At 44 one
     /// segment in 22 counts: 45 of 1000.)
     #[test]
     fn in_era_linux_the_scale_is_of_the_smallest_round_trip_and_beta_waits_for_a_second_steady_interval()

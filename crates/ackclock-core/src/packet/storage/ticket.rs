@@ -163,7 +163,7 @@ impl Parcel {
     }
 }
 
-/// OptionStore of those packets on wires that have some.
+/// The options of those packets on wires that have some.
 #[derive(Debug, Default)]
 pub(in crate::packet) struct OptionStore {
     lists: Vec<OptionList>,

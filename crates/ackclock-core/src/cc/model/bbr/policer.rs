@@ -59,7 +59,7 @@ impl Policer {
         *self = Self::default();
     }
 
-    /// An acknowledgement; `round`: it ended a round trip, `probes`: in ProbeBW; `bits`: of a segment, paced.
+    /// An acknowledgement; `round`: it ended a round trip, `probes`: in `ProbeBW`; `bits`: of a segment, paced.
     pub(super) fn on_ack(
         &mut self,
         now: Time,

@@ -12,7 +12,7 @@ LESSONS = {
     Path(lesson["file"]).stem: lesson
     for lesson in tomllib.loads((FOLDER / "lessons.toml").read_text())["lessons"]
 }
-KEYS = {"chapter", "title", "file", "question", "answers", "right", "explains", "slider"}
+KEYS = {"chapter", "title", "file", "chart", "question", "answers", "right", "explains", "slider"}
 
 
 def scenario(name, value=None):

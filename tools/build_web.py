@@ -25,7 +25,7 @@ WEB = ROOT / "web"
 TARGET = "wasm32-unknown-unknown"
 PAGE = ROOT / "python/ackclock/lab/lab.html"
 # The bound on what a reader downloads once.
-MOST_BYTES = 3_000_000
+MOST_BYTES = 2_000_000
 
 
 def build_core() -> bytes:
@@ -55,6 +55,33 @@ def lessons() -> str:
         file = folder / lesson.pop("file")
         lesson |= {"name": file.stem, "text": file.read_text("utf-8")}
     return json.dumps(listed, ensure_ascii=False)
+
+
+def sheets() -> str:
+    """The lab sheets that need no code, without their keys, as JSON."""
+    found = []
+    for file in sorted((ROOT / "python/ackclock/course/sheets").glob("*/sheet.toml")):
+        sheet = tomllib.loads(file.read_text("utf-8"))
+        if "task" in sheet:
+            continue
+        runs = [
+            {
+                "id": run["id"],
+                "text": (file.parent / run["file"]).read_text("utf-8"),
+                "set": run.get("set", {}),
+            }
+            for run in sheet["runs"]
+        ]
+        kept = ("id", "text", "points")
+        questions = [
+            {key: one[key] for key in kept}
+            | {"answers": one.get("answers", []), "unit": one.get("unit"), "runs": one["runs"]}
+            for one in sheet["questions"]
+        ]
+        about = " ".join(sheet["about"].split())
+        entry = {"name": file.parent.name, "title": sheet["title"], "about": about}
+        found.append({**entry, "questions": questions, "runs": runs})
+    return json.dumps(found, ensure_ascii=False)
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> None:
@@ -94,6 +121,7 @@ def assemble(core: bytes) -> str:
         "@POLICY@": html.escape(policy, quote=True),
         "@STYLE@": uplot + bundle("page.css", "css"),
         "@LESSONS@": data(lessons()),
+        "@SHEETS@": data(sheets()),
         "@WORKER@": data(json.dumps(bundle("worker.js", "js"))),
         "@CORE@": base64.b64encode(gzip.compress(core, 9, mtime=0)).decode(),
         "@PAGE@": page,

@@ -190,11 +190,10 @@ def test_answers_are_marked_and_what_is_wrong_with_them_is_said(tmp_path):
 
 def write_sheet(folder):
     folder.mkdir()
-    for name in ("home.toml", "pages.csv"):
-        shutil.copyfile(FOLDER / "bufferbloat" / name, folder / name)
+    shutil.copyfile(FOLDER / "bufferbloat/home.toml", folder / "home.toml")
     (folder / "sheet.toml").write_text("""title = "Mine"
 about = "About."
-files = ["home.toml", "pages.csv"]
+files = ["home.toml"]
 [[runs]]
 id = "short"
 file = "home.toml"

@@ -1,12 +1,14 @@
 // Curves with uPlot: one chart a quantity, one cursor for all, a mark at the time shown above.
 import uPlot from 'uplot';
-import { colourOf, DROP, themeColour } from './colours.js';
+import { colourOf, DROP, themeColour, timeColour } from './colours.js';
 import { element } from './dom.js';
 import * as numbers from './numbers.js';
 import { busiest, rateOf, sampled, smoothed, wordsOf } from './series.js';
 
 const MOST_FLOWS = 12;
 const HEIGHT = 150;
+const KEY_HEIGHT = 210;
+const KEYS = ['window', 'rate', 'queue', 'rtt'];
 
 /** What charts show: `{title, times, curves, format}` each. */
 export function curvesOf(result, tag = '') {
@@ -61,16 +63,32 @@ function withCapacity(result, chart) {
 export class Charts {
   /**
    * @param {HTMLElement} place Where they stand.
+   * @param {HTMLElement} keyPlace Where the one stands that shows the answer to a question.
    * @param {(time: number) => void} seek Called with the time that a click chose.
    * @param {(time: number|null) => void} point Called with the time below the pointer.
    */
-  constructor(place, seek, point) {
+  constructor(place, keyPlace, seek, point) {
     this.place = place;
+    this.keyPlace = keyPlace;
+    this.chosen = null;
     this.seek = seek;
     this.point = point;
     this.time = 0;
     this.plots = [];
-    new ResizeObserver(() => this.#fit()).observe(place);
+    const observer = new ResizeObserver(() => this.#fit());
+    observer.observe(place);
+    observer.observe(keyPlace);
+  }
+
+  /** Says which chart shows the answer: window, rate, queue, rtt, phase, sequence, or null for none. */
+  choose(key) {
+    this.chosen = key;
+    this.renew();
+  }
+
+  /** Draws all charts anew the next time. */
+  renew() {
+    this.keys = null;
   }
 
   /**
@@ -84,12 +102,13 @@ export class Charts {
     const behind = reference ? curvesOf(reference, 'A: ') : [];
     const charts = curvesOf(result, reference ? 'B: ' : '').flatMap((chart, at) =>
       // A source without a control has neither window nor round trip.
-      (chart.curves.some(({ values }) => values.some((value) => value > 0)) ? [this.#overTime(chart, behind[at])] : []));
+      (chart.curves.some(({ values }) => values.some((value) => value > 0)) ? [{ ...this.#overTime(chart, behind[at]), key: KEYS[at] }] : []));
     charts.push(...[this.#phase(result), this.#sequence(result)].filter(Boolean));
-    const keys = charts.map(({ title, series }) => JSON.stringify([title, series.map(({ label, stroke }) => [label, stroke])]));
+    const keys = charts.map(({ key, title, series }) => JSON.stringify([key === this.chosen, title, series.map(({ label, stroke }) => [label, stroke])]));
     if (keys.join() !== this.keys) {
       for (const plot of this.plots) plot.destroy();
       this.place.replaceChildren();
+      this.keyPlace.replaceChildren();
       this.plots = charts.map((chart) => this.#plot(chart));
       this.keys = keys.join();
       this.#fit();
@@ -163,9 +182,10 @@ export class Charts {
     const [x, y] = [samples.values.get(0), samples.values.get(1)];
     if (!x?.some((value) => value > 0) || !y?.some((value) => value > 0)) return null;
     return {
-      title: `Phase: window of ${names[1]} over that of ${names[0]}`,
+      key: 'phase',
+      title: `Phase: window of ${names[1]} over that of ${names[0]}, from dark (start) to light (end)`,
       data: [null, [Array.from(x), Array.from(y)]],
-      series: [{ label: `${names[0]}, ${names[1]}`, stroke: colourOf(0), paths: dots(0.7), points: { show: false } }],
+      series: [{ label: `${names[0]}, ${names[1]}`, stroke: colourOf(0), paths: trail, points: { show: false } }],
       mode: 2,
       x: numbers.count,
       y: numbers.count,
@@ -177,6 +197,7 @@ export class Charts {
     if (!found) return null;
     const name = wordsOf(result.tables.flows.id)[0];
     return {
+      key: 'sequence',
       title: `Time-sequence of ${name}, losses in red`,
       data: [null, found.sent, found.lost],
       series: [
@@ -189,9 +210,11 @@ export class Charts {
     };
   }
 
-  #plot({ title, data, series, mode = 1, marksTime = false, x, y }) {
+  #plot({ key, title, data, series, mode = 1, marksTime = false, x, y }) {
     const holder = element('figure', { className: 'chart' }, element('figcaption', {}, title));
-    this.place.append(holder);
+    const isKey = key !== undefined && key === this.chosen;
+    const place = isKey ? this.keyPlace : this.place;
+    place.append(holder);
     const text = themeColour('--text');
     const grid = { stroke: themeColour('--grid'), width: 1 };
     const axis = (format, size) => ({
@@ -203,8 +226,8 @@ export class Charts {
     });
     const options = {
       mode,
-      width: Math.max(200, this.place.clientWidth - 8),
-      height: HEIGHT,
+      width: Math.max(200, place.clientWidth - 8),
+      height: isKey ? KEY_HEIGHT : HEIGHT,
       scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.05] } },
       axes: [axis(x, 30), axis(y, 74)],
       series: [mode === 1 ? { label: 'time', value: (_, v) => (v === null ? '–' : numbers.time(v)) } : {}, ...series],
@@ -215,8 +238,9 @@ export class Charts {
         ? { draw: [(plot) => this.#placeMark(plot)], setCursor: [(plot) => this.#pointAt(plot)] }
         : {},
     };
-    if (mode === 2) options.scales.x = { time: false, range: (_, low, high) => [low ?? 0, high ?? 1] };
+    if (mode === 2) options.scales.x = { time: false, range: (_, low, high) => [key === 'phase' ? 0 : (low ?? 0), high ?? 1] };
     const plot = new uPlot(options, data, holder);
+    plot.holder = holder;
     plot.marksTime = marksTime;
     plot.title = title;
     if (marksTime) {
@@ -244,9 +268,50 @@ export class Charts {
   }
 
   #fit() {
-    const width = this.place.firstElementChild?.clientWidth;
-    if (width) for (const plot of this.plots) plot.setSize({ width, height: HEIGHT });
+    for (const plot of this.plots) {
+      const width = plot.holder.clientWidth;
+      if (width) plot.setSize({ width, height: plot.holder.parentElement === this.keyPlace ? KEY_HEIGHT : HEIGHT });
+    }
   }
+}
+
+/** Draws points of a phase plot as one line whose colour is time, with the line of equal values. */
+function trail(plot, index) {
+  uPlot.orient(plot, index, (series, xs, ys, scaleX, scaleY, toX, toY, left, top, width, height) => {
+    const [x, y] = plot.data[index];
+    const { ctx } = plot;
+    const on = (a, b) => [toX(a, scaleX, width, left), toY(b, scaleY, height, top)];
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(left, top, width, height);
+    ctx.clip();
+    ctx.setLineDash([6 * uPlot.pxRatio, 5 * uPlot.pxRatio]);
+    ctx.strokeStyle = themeColour('--edge');
+    ctx.lineWidth = uPlot.pxRatio;
+    const most = Math.max(scaleX.max, scaleY.max);
+    ctx.beginPath();
+    ctx.moveTo(...on(0, 0));
+    ctx.lineTo(...on(most, most));
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.lineWidth = 1.6 * uPlot.pxRatio;
+    ctx.lineJoin = 'round';
+    const pieces = Math.min(120, x.length - 1);
+    for (let piece = 0; piece < pieces; piece++) {
+      const [from, to] = [piece, piece + 1].map((end) => Math.round((end * (x.length - 1)) / pieces));
+      ctx.strokeStyle = timeColour(piece / Math.max(1, pieces - 1));
+      ctx.beginPath();
+      ctx.moveTo(...on(x[from], y[from]));
+      for (let at = from + 1; at <= to; at++) ctx.lineTo(...on(x[at], y[at]));
+      ctx.stroke();
+    }
+    ctx.fillStyle = themeColour('--text');
+    ctx.beginPath();
+    ctx.arc(...on(x.at(-1), y.at(-1)), 3.5 * uPlot.pxRatio, 0, 2 * Math.PI);
+    ctx.fill();
+    ctx.restore();
+  });
+  return null;
 }
 
 /** Draws points of a scatter chart as small squares. */

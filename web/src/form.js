@@ -15,6 +15,12 @@ export class Form {
   constructor(place, change) {
     this.place = place;
     this.change = change;
+    this.emptied = new Set();
+  }
+
+  /** Another scenario comes: no field of it was emptied. */
+  forget() {
+    this.emptied.clear();
   }
 
   /** Schema and catalogue of the core. */
@@ -57,7 +63,9 @@ export class Form {
     const order = ([key]) => (key in net ? 0 : 1);
     const simple = keys.filter(([key, schema]) => key in ALGORITHMS || this.#isSimple(schema));
     const sorted = simple.sort((a, b) => order(a) - order(b));
-    const [given, left] = [sorted.filter(([key]) => key in net), sorted.filter(([key]) => !(key in net))];
+    // What the reader has emptied stays where it was.
+    const isGiven = ([key]) => key in net || this.emptied.has(JSON.stringify(['net', key]));
+    const [given, left] = [sorted.filter(isGiven), sorted.filter((entry) => !isGiven(entry))];
     const field = ([key, schema]) => this.#field(schema, ['net', key], net[key]);
     return [select, ...given.map(field), this.#more(left.map(field))];
   }
@@ -71,7 +79,7 @@ export class Form {
     const remove = element('button', {
       type: 'button', className: 'quiet', on: { click: () => this.change(['flows', at], null) },
     }, 'Take out');
-    const given = FLOW.filter((key) => key in flow || key === 'cc');
+    const given = FLOW.filter((key) => key in flow || key === 'cc' || this.emptied.has(JSON.stringify(['flows', at, key])));
     const left = FLOW.filter((key) => !given.includes(key));
     return this.#group(`Flow ${flow.id ?? at}`, [...given.map(field), this.#more(left.map(field))], remove);
   }
@@ -126,7 +134,13 @@ export class Form {
       placeholder: fallback === undefined || fallback === null ? 'default' : String(fallback),
       spellcheck: false,
       data: { path: JSON.stringify(path) },
-      on: { change: (event) => this.change(path, readValue(event.target.value)) },
+      on: {
+        change: (event) => {
+          const read = readValue(event.target.value);
+          this.emptied[read === null ? 'add' : 'delete'](JSON.stringify(path));
+          this.change(path, read);
+        },
+      },
     });
     return this.#labelled(path, input, says);
   }

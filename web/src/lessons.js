@@ -1,12 +1,12 @@
-// The gallery: a question first, a prediction, then the run.
+// The gallery: a question first, a prediction, then what the run shows.
 import { byId, element } from './dom.js';
 
 /** Shows a lesson and moves between lessons. */
 export class Lessons {
   /**
-   * @param {Array<Object>} all `{name, chapter, title, question, answers, right, explains, slider, text}`; a slider is
+   * @param {Array<Object>} all `{name, chapter, title, question, answers, right, chart, explains, slider, text}`; a slider is
    * `{label, paths, values, start}`.
-   * @param {{setText: Function, changeAll: Function}} page
+   * @param {{setText: Function, changeAll: Function, ask: Function, reveal: Function}} page
    */
   constructor(all, page) {
     this.all = all;
@@ -16,7 +16,23 @@ export class Lessons {
     select.replaceChildren(...chapters.map((chapter) =>
       element('optgroup', { label: chapter }, ...all.flatMap((lesson, at) =>
         lesson.chapter === chapter ? [element('option', { value: String(at) }, lesson.title)] : []))));
-    select.addEventListener('change', () => this.open(Number(select.value)));
+    select.addEventListener('change', () => {
+      if (select.value.startsWith('#')) location.hash = select.value;
+      else this.#choose(Number(select.value));
+    });
+  }
+
+  /** Lists lab sheets below the lessons. */
+  list(sheets) {
+    if (sheets.length === 0) return;
+    byId('lesson').append(element('optgroup', { label: 'Lab sheets of a course' },
+      ...sheets.map(({ name, title }) => element('option', { value: `#sheet=${name}` }, title))));
+  }
+
+  #choose(at) {
+    const address = `#lesson=${this.all[at].name}`;
+    if (location.hash === address) this.open(at);
+    else location.hash = address;
   }
 
   /** The place of the lesson that a fragment names, as in `#lesson=collapse`; undefined if it names none. */
@@ -32,20 +48,26 @@ export class Lessons {
     byId('lesson').value = String(at);
     byId('question').textContent = lesson.question;
     byId('explains').textContent = lesson.explains;
-    byId('explains').hidden = true;
+    this.page.ask(lesson.chart);
     byId('answers').replaceChildren(...lesson.answers.map((answer, choice) =>
       element('button', {
         type: 'button',
-        on: { click: (event) => this.#answer(lesson, choice, event.target) },
+        on: { click: () => this.#answer(lesson, choice) },
       }, answer)));
     this.#showSlider(lesson.slider);
     await this.page.setText(lesson.text);
   }
 
-  #answer(lesson, choice, button) {
-    for (const other of byId('answers').children) other.removeAttribute('data-verdict');
-    button.dataset.verdict = choice === lesson.right ? 'right' : 'wrong';
-    byId('explains').hidden = false;
+  /** Marks the right answer, and the one that was chosen if it is another, and shows what happens. */
+  #answer(lesson, choice) {
+    [...byId('answers').children].forEach((button, at) => {
+      button.removeAttribute('data-verdict');
+      if (at === lesson.right) button.dataset.verdict = 'right';
+      else if (at === choice) button.dataset.verdict = 'wrong';
+      button.setAttribute('aria-pressed', String(at === choice));
+    });
+    byId('verdict').textContent = choice === lesson.right ? 'Right.' : `No: ${lesson.answers[lesson.right]}.`;
+    this.page.reveal();
   }
 
   #showSlider(slider) {

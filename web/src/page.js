@@ -4,7 +4,7 @@ import { Client, Stopped } from './client.js';
 import { byId, element } from './dom.js';
 import { offer, toCsv, toPng, toSvg } from './download.js';
 import { Form } from './form.js';
-import { Lessons } from './lessons.js';
+import { Lessons, parsePath } from './lessons.js';
 import { LiveRun } from './live.js';
 import { NetworkView } from './network_view.js';
 import * as numbers from './numbers.js';
@@ -12,7 +12,10 @@ import { toPcapng } from './pcapng.js';
 import { Playback } from './playback.js';
 import { StateTable, wordsOf } from './series.js';
 import { fromFragment, through, toFragment } from './share.js';
+import { Sheets } from './sheets.js';
 import { differences, flowTable, sentences } from './summary.js';
+import { turnTheme } from './theme.js';
+import { bareNumbers } from './typed.js';
 
 // What a packet-hop takes in a browser, alone and with its rows recorded (benchmarks/README.md).
 const HOP_S = 1e-7;
@@ -49,12 +52,16 @@ class Page {
     this.view = new NetworkView(byId('network'));
     this.charts = new Charts(
       byId('charts'),
+      byId('key-chart'),
       (time) => this.playback.seek(time),
       (time) => this.showStates(time),
     );
     this.form = new Form(byId('form'), (path, value) => this.change(path, value));
     this.form.describe(description);
+    this.known = description;
     this.lessons = new Lessons(JSON.parse(part('lesson-list')), this);
+    this.sheets = new Sheets(JSON.parse(part('sheet-list')), this);
+    this.lessons.list(this.sheets.all);
     this.wire();
     await this.openAddress();
     window.addEventListener('hashchange', () => this.openAddress());
@@ -64,8 +71,56 @@ class Page {
   /** Opens what the fragment of the address holds: a scenario, a lesson, else the first lesson. */
   async openAddress() {
     const shared = await fromFragment(location.hash);
-    if (shared) await this.setText(shared);
+    const sheet = this.sheets.find(location.hash);
+    byId('sheet').hidden = !sheet;
+    if (sheet) {
+      byId('lesson').value = location.hash;
+      await this.sheets.open(sheet);
+    }
+    else if (shared) {
+      this.ask(null);
+      await this.setText(shared);
+    }
     else await this.lessons.open(this.lessons.find(location.hash) ?? 0);
+  }
+
+  /** Opens a run of a lab sheet: its scenario with its changes. */
+  async openRun({ id, text, set }) {
+    this.ask(null);
+    await this.quietly(async () => {
+      await this.giveUp();
+      let changed = text;
+      for (const [path, value] of Object.entries(set)) {
+        const { data } = await this.client.call('readToml', [changed]);
+        const places = path.includes('[*]') ? data.flows.map((_, at) => path.replace('[*]', `[${at}]`)) : [path];
+        for (const place of places) changed = (await this.client.call('editToml', [changed, parsePath(place), value])).text;
+      }
+      await this.take(changed);
+    });
+    this.say(`The run ${id} of this sheet.`);
+  }
+
+  /** Keeps back what a run shows until the question of a lesson is answered; of no lesson, shows it. */
+  ask(chart) {
+    this.charts.choose(chart);
+    this.form.forget();
+    byId('lesson-box').hidden = chart === null;
+    byId('verdict').textContent = '';
+    document.body.dataset.lesson = chart === null ? 'none' : 'question';
+    this.playback.stop();
+    this.view.isStill = chart !== null;
+  }
+
+  /** Shows what was kept back. */
+  reveal() {
+    document.body.dataset.lesson = 'answered';
+    this.view.isStill = false;
+    this.showTime(this.playback.time, this.playback.pace);
+  }
+
+  /** Says that what is shown is not of the scenario that stands there now. */
+  markStale(isStale) {
+    document.body.toggleAttribute('data-stale', isStale);
   }
 
   wire() {
@@ -87,6 +142,12 @@ class Page {
     });
     on('keep', 'click', () => this.keep());
     on('forget', 'click', () => this.forget());
+    on('theme', 'click', () => {
+      turnTheme();
+      this.charts.renew();
+      if (this.shown) this.showCurves(this.shown);
+      this.showTime(this.playback.time, this.playback.pace);
+    });
     on('share', 'click', async () => {
       history.replaceState(null, '', await toFragment(this.text));
       await navigator.clipboard?.writeText(location.href).catch(() => {});
@@ -146,6 +207,7 @@ class Page {
   async take(text, { isTyped = false } = {}) {
     this.text = text;
     if (!isTyped) byId('toml').value = text;
+    this.markStale(true);
     const { data, problems } = await this.client.call('readToml', [text]);
     if (problems) {
       this.showProblems(problems);
@@ -153,6 +215,12 @@ class Page {
     }
     this.data = data;
     delete this.data.engine;
+    const bare = bareNumbers(data, this.known);
+    if (bare.length) {
+      this.explained = null;
+      this.showProblems(bare);
+      return;
+    }
     const scenario = this.recorded(true);
     const found = await this.client.call('explain', [scenario]);
     if (text !== this.text) return;
@@ -254,6 +322,7 @@ class Page {
   showPart(live, tables) {
     const isFirst = live.seconds === 0;
     live.add(tables);
+    this.markStale(false);
     if (!this.isSlow || live.seconds === 0) return;
     if (isFirst) {
       this.say('The run is shown while it is computed.');
@@ -281,6 +350,7 @@ class Page {
   /** Shows a run of so many seconds. */
   show(result, seconds) {
     this.result = result;
+    this.markStale(false);
     const { layout, explained } = result.explained;
     this.view.show(layout, wiresOf(explained), result.timeline);
     this.playback.reset(seconds);

@@ -30,6 +30,11 @@ export class Playback {
     this.report(this.time, this.pace);
   }
 
+  /** Pauses. */
+  stop() {
+    this.playing = false;
+  }
+
   /** Plays or pauses. */
   toggle() {
     this.playing = !this.playing;

@@ -44,12 +44,12 @@ export function flowTable({ tables: { flows } }, reference) {
       element('th', { scope: 'row' }, swatch(at), name),
       element('td', {}, kinds[at]),
       ...columns.map(([, key, format]) => {
-        const was = before && at < before[key].length ? `A: ${format(before[key][at])}` : '';
-        return element('td', { title: was }, format(flows[key][at]));
+        const was = before && at < before[key].length ? element('span', { className: 'was' }, `A ${format(before[key][at])}`) : null;
+        return element('td', {}, was, format(flows[key][at]));
       })));
   const head = ['flow', 'control', ...columns.map(([title]) => title)];
   return element('table', {},
-    element('caption', {}, 'Flows, after the warm-up where a rate is given'),
+    element('caption', {}, before ? 'Flows: A beside the present run, B' : 'Flows, after the warm-up where a rate is given'),
     element('thead', {}, element('tr', {}, ...head.map((title) => element('th', { scope: 'col' }, title)))),
     element('tbody', {}, ...rows));
 }

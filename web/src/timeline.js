@@ -74,6 +74,14 @@ export class Timeline {
     return at < 0 ? 0 : waiting.packets[at];
   }
 
+  /** Flows of the packets that wait at a link, the next to leave first: those that depart after a time. */
+  queued(link, time, atMost = 400) {
+    const count = Math.min(this.waiting(link, time), atMost);
+    const { sent } = this.links[link];
+    const next = lastAt(sent.time, time) + 1;
+    return sent.flow.slice(next, next + count);
+  }
+
   /** Drops at a link in the `span` seconds before a time: `{flow, age}` with `age` from 0 to 1. */
   drops(link, time, span, atMost = 20) {
     const { dropped } = this.links[link];

@@ -7,8 +7,11 @@ import { parsePath } from '../src/lessons.js';
 import * as numbers from '../src/numbers.js';
 import { place } from '../src/placement.js';
 import { Playback } from '../src/playback.js';
+import { timeColour } from '../src/colours.js';
+import { bareNumbers } from '../src/typed.js';
 import { GrowingTables, LiveRun } from '../src/live.js';
 import { StateTable, TimeSequence, jain, lastAt, rateOf, sampled } from '../src/series.js';
+import { answersToml } from '../src/sheets.js';
 import { fromFragment, toFragment } from '../src/share.js';
 import { differences } from '../src/summary.js';
 import { Timeline } from '../src/timeline.js';
@@ -174,4 +177,53 @@ test('what is played waits for what is computed', () => {
   playback.extend(60);
   playback.seek(30);
   assert.deepEqual(times, [0, 5, 20, 30]);
+});
+
+test('a number without unit is refused where the schema names a quantity, zero and bare seconds are not', () => {
+  const rate = { type: ['number', 'string'], 'x-quantity': 'rate' };
+  const schema = {
+    properties: {
+      duration: { 'x-quantity': 'duration', 'x-bare': true },
+      net: { allOf: [{ $ref: '#/$defs/Net' }] },
+      flows: { items: { properties: { stop: { 'x-quantity': 'duration' }, pair: { type: 'integer' } } } },
+    },
+    $defs: { Net: { oneOf: [{ properties: { kind: { const: 'dumbbell' }, rate, qdisc: {} } }, { properties: { kind: { const: 'graph' } } }] } },
+  };
+  const catalogue = { qdisc: [{ name: 'codel', also: [], params: { properties: { target: { 'x-quantity': 'duration' } } } }] };
+  const found = (data) => bareNumbers(data, { schema, catalogue });
+  assert.deepEqual(found({ duration: 5, net: { kind: 'dumbbell', rate: '10 Mbps' }, flows: [{ pair: 3, stop: 0 }] }), []);
+  assert.deepEqual(found({ net: { kind: 'dumbbell', rate: 10 } }), [
+    { path: 'net.rate', message: '10 has no unit; expected a rate with unit, such as "10 Mbps"' },
+  ]);
+  assert.equal(found({ flows: [{}, { stop: '3' }] })[0].path, 'flows[1].stop');
+  assert.equal(found({ net: { kind: 'dumbbell', qdisc: { kind: 'codel', target: 5 } } })[0].path, 'net.qdisc.target');
+});
+
+test('the colour of time gets lighter from start to end', () => {
+  const lightness = (part) => timeColour(part).match(/\d+/g).reduce((sum, value) => sum + Number(value), 0);
+  const steps = [0, 0.25, 0.5, 0.75, 1].map(lightness);
+  assert.deepEqual(steps, [...steps].sort((a, b) => a - b));
+  assert.equal(timeColour(-1), timeColour(0));
+  assert.equal(timeColour(2), timeColour(1));
+});
+
+test('the packets that wait are those that leave next', () => {
+  const timeline = new Timeline([{ rate_bps: 1e6, propagation_s: 0.01 }]);
+  const rows = [[0, 'arrival', 0], [1, 'arrival', 1], [2, 'departure', 1], [3, 'departure', 0]];
+  const words = ['arrival', 'departure', 'drop'];
+  timeline.add({
+    event: { words, index: rows.map(([, event]) => words.indexOf(event)) },
+    link: rows.map(() => 0), time_s: rows.map(([time]) => time), flow: rows.map(([, , flow]) => flow),
+    is_ack: rows.map(() => 0), size_bytes: rows.map(() => 1500), seq: rows.map(() => 0),
+  });
+  assert.deepEqual(timeline.queued(0, 0.5), [1]);
+  assert.deepEqual(timeline.queued(0, 1.5), [1, 0]);
+  assert.deepEqual(timeline.queued(0, 2.5), [0]);
+  assert.deepEqual(timeline.queued(0, 3.5), []);
+});
+
+test('answers of a sheet are a file for the grader: numbers as numbers, the rest as text', () => {
+  const sheet = { name: 'x', questions: [{ id: 'a', unit: 'ms' }, { id: 'b', unit: null }, { id: 'c', unit: 's' }, { id: 'd', unit: 's' }] };
+  const text = answersToml(sheet, { a: '12,5', b: 'say "so"\nthen', c: 'fast', d: '' });
+  assert.equal(text, 'sheet = "x"\n\n[answers]\na = 12.5\nb = "say \\"so\\"\\nthen"\nc = "fast"\n');
 });

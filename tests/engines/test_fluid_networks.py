@@ -343,7 +343,8 @@ def test_the_command_prints_and_writes_the_same(tmp_path, capsys):
     # c receives from a and b over 1 Mbit/s.
     held = {b["link"]: (b["flows"], b["rate_bps"]) for b in reported["bottlenecks"]}
     assert held["h->c"] == (2, pytest.approx(5e5))
-    assert {p.name for p in out.iterdir()} == {"survey.json", "flows.csv", "links.csv", "map.svg"}
+    names = {"index.html", "survey.json", "flows.csv", "links.csv", "map.svg"}
+    assert {p.name for p in out.iterdir()} == names
     # Its own folder is replaced; one with something else is left alone.
     assert main(arguments) == 0
     (out / "survey.json").unlink()

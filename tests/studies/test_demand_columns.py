@@ -6,8 +6,8 @@ import pytest
 import ackclock as ac
 from ackclock.engines.fluid import FluidCase
 from ackclock.scenario import memory, plain_csv
-from ackclock.studies.bottlenecks.operators import read_demands, read_network
-from ackclock.studies.planner.demands import gravity, read_series
+from ackclock.studies.bottlenecks.demands import gravity, read_series
+from ackclock.studies.bottlenecks.operators import read_network
 
 NODES = "id,name\n" + "".join(f"{i},n{i}\n" for i in range(12))
 EDGES = "source,target,capacity_bps\n" + "".join(f"{i},{(i + 1) % 12},1e9\n" for i in range(12))
@@ -75,10 +75,7 @@ def test_columns_of_a_matrix_say_what_rows_say(network, tmp_path, monkeypatch, c
     file.write_text(change(MATRIX), encoding="utf-8", newline="")
 
     def survey():
-        traffic, problems = read_demands(network, file, scale=0.3)
-        if problems:
-            raise ac.ScenarioError(problems)
-        return traffic
+        return read_series(network, file, scale=0.3).traffic(0)
 
     def case():
         links = [[f"n{i}", f"n{(i + 1) % 12}", "1 Gbps"] for i in range(12)]
@@ -114,7 +111,7 @@ def test_columns_of_matrices_over_time_say_what_rows_say(network, tmp_path, monk
 def test_a_large_matrix_is_read_by_column(network, tmp_path, monkeypatch):
     file = tmp_path / "demands.csv"
     file.write_text(SERIES)
-    monkeypatch.setattr("ackclock.studies.planner.demands._rows", None)
+    monkeypatch.setattr("ackclock.studies.bottlenecks.demands._rows", None)
     monkeypatch.setattr(plain_csv, "LEAST_BYTES", 0)
     made = read_series(network, file)
     assert made.times == ("10:00", "10:10", "10:20")

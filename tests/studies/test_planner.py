@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 from ackclock.cli.main import cli
 from ackclock.errors import ScenarioError
-from ackclock.studies.bottlenecks.operators import read_demands, read_network
+from ackclock.studies.bottlenecks.operators import read_network
+from ackclock.studies.bottlenecks.survey import survey as survey_rates
 from ackclock.studies.planner.answers import text
 from ackclock.studies.planner.enforcement import enforcement
 from ackclock.studies.planner.failures import everything, named, survey
@@ -78,8 +79,8 @@ def test_what_breaks_at_eight_in_the_evening(tmp_path: Path) -> None:
 def drawn(seed: int, nodes: int = 9, links: int = 15) -> Situation:
     """A random network as the reader would make it, with a full matrix."""
     from ackclock.engines.fluid.graph import Graph
+    from ackclock.studies.bottlenecks.demands import Demands
     from ackclock.studies.bottlenecks.operators import Network
-    from ackclock.studies.planner.demands import Demands
 
     random = np.random.default_rng(seed)
     ends = {(i, int(random.integers(0, i))) for i in range(1, nodes)}
@@ -278,8 +279,9 @@ def test_all_problems_of_a_file_with_their_lines(tmp_path: Path) -> None:
         read_situation(tmp_path / "ring.csv", demands=tmp_path / "bad.csv")
     lines = [p.message.split(":")[0] for p in caught.value.problems]
     assert lines == ["line 2", "line 3", "line 4", "line 5", "line 6", "line 8"]
-    found = read_demands(read_network(tmp_path / "ring.csv"), tmp_path / "bad.csv")[1]
-    assert [p.message.split(":")[0] for p in found] == lines
+    with pytest.raises(ScenarioError) as caught:
+        survey_rates(tmp_path / "ring.csv", tmp_path / "bad.csv")
+    assert [p.message.split(":")[0] for p in caught.value.problems] == lines
     with pytest.raises(ScenarioError, match='there is no time "9"'):
         ring(tmp_path, "9")
     with pytest.raises(ScenarioError, match="did you mean"):
@@ -295,8 +297,8 @@ def test_names_without_their_spaces_and_no_empty_ones(tmp_path: Path) -> None:
     (tmp_path / "one.csv").write_text("source,target,demand_bps\na , c,1 Gbps\n")
     found = read_situation(tmp_path / "links.csv", demands=tmp_path / "one.csv")
     assert found.network.graph.nodes == ("a", "b", "c")
-    traffic, problems = read_demands(found.network, tmp_path / "one.csv")
-    assert (traffic.src.tolist(), traffic.dst.tolist(), problems) == ([0], [2], [])
+    traffic = found.demands.traffic(0)
+    assert (traffic.src.tolist(), traffic.dst.tolist()) == ([0], [2])
     (tmp_path / "empty.csv").write_text("source,target,capacity_bps\n,b,1e9\na, ,1e9\n")
     with pytest.raises(ScenarioError) as caught:
         read_network(tmp_path / "empty.csv")

@@ -128,8 +128,8 @@ def test_what_a_node_sends_itself_is_not_lost_to_others_when_it_fails(tmp_path: 
 def drawn(seed: int, sizes: tuple[float, ...], nodes: int) -> Situation:
     """A random network of 26 links of such sizes [Gbit/s], with a full matrix."""
     from ackclock.engines.fluid.graph import Graph
+    from ackclock.studies.bottlenecks.demands import Demands
     from ackclock.studies.bottlenecks.operators import Network
-    from ackclock.studies.planner.demands import Demands
 
     random = np.random.default_rng(seed)
     links = 26

@@ -10,8 +10,8 @@ import pytest
 from ackclock._util import csv_rows
 from ackclock.scenario import plain_csv
 from ackclock.scenario.networks.graph_import import from_csv
+from ackclock.studies.bottlenecks.demands import read_series
 from ackclock.studies.bottlenecks.operators import read_network
-from ackclock.studies.planner.demands import read_series
 
 RATES = [2.5e9, 1.25e9, 12345.5e6]
 DELAYS = [0.0025, 0.01, 1.5]

@@ -53,6 +53,7 @@ class NetworkKind:
 KINDS = {
     "topohub": "ackclock.scenario.networks.imported:TOPOHUB",
     "graphml": "ackclock.scenario.networks.imported:GRAPHML",
+    "graph-file": "ackclock.scenario.networks.imported:GRAPH_FILE",
     "csv": "ackclock.scenario.networks.imported:CSV",
     "environment": "ackclock.scenario.environments.kind:ENVIRONMENT",
 }

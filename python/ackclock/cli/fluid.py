@@ -10,20 +10,24 @@ import click
 from ackclock.cli.options import JSON, print_json
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ackclock.studies.bottlenecks.survey import Survey
 
 __all__ = ["fluid"]
 
 MARKER = "survey.json"
-_MOST = 12
-"""Bottlenecks shown."""
 
 
 @click.command()
 @click.argument("network")
 @click.option(
-    "--demands", metavar="FILE", help="CSV: source, target, demand_bps. Left out: all pairs."
+    "--demands",
+    metavar="FILE",
+    help="CSV: source, target, demand_bps and, for several matrices,"
+    " time; or a file of SNDlib or Repetita. Left out: all pairs.",
 )
+@click.option("--at", metavar="TIME", help="Time to look at; left out: when most is demanded.")
 @click.option("--leaves", is_flag=True, help="All pairs of nodes with one neighbour, not of all.")
 @click.option("--rate", metavar="RATE", help="Capacity of links for which the file gives none.")
 @click.option("--merge-parallel", is_flag=True, help="Add up links between the same two nodes.")
@@ -45,12 +49,15 @@ _MOST = 12
 )
 @click.option("--sender", default="naive", show_default=True, help="Senders of the map.")
 @click.option("--map", "picture", metavar="FILE", help="Draw the network: .svg, .png or .pdf.")
-@click.option("--out", metavar="DIR", help="Write survey.json, flows.csv, links.csv and map.svg.")
+@click.option(
+    "--out", metavar="DIR", help="Write a page, survey.json, flows.csv, links.csv and map.svg."
+)
 @JSON
 def fluid(
     network: str,
     *,
     demands: str | None,
+    at: str | None,
     leaves: bool,
     rate: str | None,
     merge_parallel: bool,
@@ -66,12 +73,14 @@ def fluid(
     """Survey a NETWORK: fair rates, bottlenecks, and what aggressive senders would do to it.
 
     NETWORK is a folder with edges.csv (source, target, capacity_bps) and, if wanted, nodes.csv; a
-    CSV file of links; a GraphML file; or topohub:NAME. Links are full duplex. Flows take the first
-    shortest path by the column weight, or of fewest links where there are no weights.
+    CSV file of links; a file of GraphML, SNDlib (XML, native) or Repetita; or topohub:NAME. Links
+    are full duplex. Flows take the first shortest path by the column weight, or of fewest links
+    where there are no weights.
     """
     from ackclock._util.output_folder import may_replace
     from ackclock.errors import Problem, ScenarioError, suggestion
     from ackclock.studies.bottlenecks.survey import SENDERS, survey
+    from ackclock.studies.bottlenecks.survey_text import text
 
     problems = []
     if sender not in SENDERS:
@@ -82,6 +91,8 @@ def fluid(
         problems.append(Problem("--scale", f"is {scale}; expected more than 0"))
     if leaves and demands is not None:
         problems.append(Problem("--leaves", "has no effect on --demands; expected one of them"))
+    if at is not None and demands is None:
+        problems.append(Problem("--at", "needs --demands with a column time"))
     if picture is not None and Path(picture).suffix not in (".svg", ".png", ".pdf"):
         problems.append(Problem("--map", f'"{picture}" should end in .svg, .png or .pdf'))
     if problems:
@@ -98,15 +109,18 @@ def fluid(
         fair_at=None if fair_at is None else _names(fair_at),
         upgrade=upgrade,
         factor=factor,
+        at=at,
     )
     if picture is not None:
-        _draw(found, sender, Path(picture))
+        _drawn(found, sender).savefig(Path(picture), dpi=150)
     if out is not None:
         _save(found, sender, Path(out))
     if as_json:
         print_json(found.to_data())
     else:
-        click.echo(_text(found))
+        click.echo(text(found))
+        if out is not None:
+            click.echo(f"\npage: {Path(out) / 'index.html'}")
 
 
 def _names(text: str) -> list[str]:
@@ -118,30 +132,34 @@ def _names(text: str) -> list[str]:
     ]
 
 
-def _draw(found: Survey, sender: str, path: Path) -> None:
+def _drawn(found: Survey, sender: str) -> Figure:
     from ackclock.studies.bottlenecks.maps import draw
 
-    figure = draw(
+    return draw(
         found.network.graph,
         found.links[sender],
         found.network.places,
         title=f"{found.network.title}, {sender} senders",
         unit="bit/s",
     )
-    figure.savefig(path, dpi=150)
 
 
 def _save(found: Survey, sender: str, folder: Path) -> None:
     from pyarrow import csv
 
+    from ackclock._util.command_line import command_line
     from ackclock._util.page import save_report
+    from ackclock.studies.bottlenecks.survey_text import page
+
+    figure = _drawn(found, sender)
 
     def fill(at: Path) -> None:
         for name in ("flows", "links"):
             csv.write_csv(_plain(getattr(found, name)), at / f"{name}.csv")
-        _draw(found, sender, at / "map.svg")
+        figure.savefig(at / "map.svg", dpi=150)
 
-    save_report(folder, MARKER, found.to_data(), more=fill)
+    pages = {"index.html": page(found, figure, command_line())}
+    save_report(folder, MARKER, found.to_data(), pages, fill)
 
 
 def _plain(by_sender: dict[str, Any]) -> Any:
@@ -158,74 +176,3 @@ def _plain(by_sender: dict[str, Any]) -> Any:
         }
         parts.append(pa.table({"sender": pa.array([sender] * len(made)), **columns}))
     return pa.concat_tables(parts)
-
-
-def _text(found: Survey) -> str:
-    from ackclock._util.number_text import engineering, number, percent
-    from ackclock._util.text_table import table
-
-    data = found.to_data()
-    ideal = data["max_min"]
-
-    def rate(value: float | None) -> str:
-        return engineering(value, "bit/s")
-
-    flows = f"{data['flows']} flows"
-    if data["flows_between"]:
-        flows += f", one for each ordered pair of {data['flows_between']}"
-    lines = [
-        f"{data['network']}: {data['nodes']} nodes, {data['links']} links, {flows}"
-        + (", routed by weight" if data["routes_by"] == "weight" else ""),
-        f"max-min: {rate(ideal['total_bps'])} in all, least {rate(ideal['least_bps'])}, Jain"
-        f" {ideal['jain']:.4f}; links used {percent(ideal['utilisation_mean'])} on average;"
-        f" {ideal['satisfied_flows']} flows get their full demand",
-    ]
-    rows = [
-        [b["link"], rate(b["capacity_bps"]), str(b["flows"]), rate(b["rate_bps"])]
-        for b in data["bottlenecks"]
-    ]
-    if rows:
-        head = ["bottleneck", "capacity", "holds back", "at most"]
-        lines.append(table(head, rows[:_MOST]))
-        if len(rows) > _MOST:
-            lines.append(f"and {len(rows) - _MOST} more")
-    else:
-        lines.append("no link holds a flow back")
-    rows = [
-        [
-            name,
-            rate(t["goodput"]),
-            percent(t["fraction_of_clamp"]),
-            rate(t["least_goodput"]),
-            f"{t['jain']:.4f}",
-            rate(t["dead"]),
-            rate(t["zombies"]),
-            rate(t["unasked"]),
-            "yes" if t["converged"] else "no",
-        ]
-        for name, t in data["senders"].items()
-    ]
-    if data["fair_at"] is not None:
-        lines.append(f"fair at {', '.join(data['fair_at'])}; FIFO elsewhere")
-    head = [
-        "senders",
-        "goodput",
-        "of max-min",
-        "least",
-        "Jain",
-        "dead",
-        "zombies",
-        "unasked",
-        "settled",
-    ]
-    lines.append(table(head, rows))
-    for u in data["upgrades"]:
-        how = "all sets tried" if u["exact"] else "one after the other"
-        least = u["least_wanting_bps"]
-        lines.append(
-            f"{number(data['upgrade_factor'])} times the capacity of"
-            f" {', '.join(u['links'])} ({how})"
-            f" raises the {u['goal']} most: {rate(u['total_bps'])} in all, "
-            + ("all flows satisfied" if least is None else f"least {rate(least)}")
-        )
-    return "\n\n".join(lines)

@@ -333,6 +333,7 @@ class Topohub(Record):
     buffer: Buffer of every link.
     qdisc: Queue discipline of every link.
     signal_speed: Speed in m/s by which length gives delay where none is given. Range: more than 0.
+    delay: Delay of links for which neither delay nor length nor the places of both ends are given [s].
     scale: Every capacity is multiplied by this. Range: more than 0.
     """
     def __init__(
@@ -343,6 +344,7 @@ class Topohub(Record):
         buffer: str | None = "1 bdp",
         qdisc: AnyQueue | None = "fifo",
         signal_speed: float | None = 200000000.0,
+        delay: float | str | None = ...,
         scale: float | None = 1.0,
     ) -> None: ...
 
@@ -355,6 +357,7 @@ class Graphml(Record):
     buffer: Buffer of every link.
     qdisc: Queue discipline of every link.
     signal_speed: Speed in m/s by which length gives delay where none is given. Range: more than 0.
+    delay: Delay of links for which neither delay nor length nor the places of both ends are given [s].
     scale: Every capacity is multiplied by this. Range: more than 0.
     """
     def __init__(
@@ -365,6 +368,31 @@ class Graphml(Record):
         buffer: str | None = "1 bdp",
         qdisc: AnyQueue | None = "fifo",
         signal_speed: float | None = 200000000.0,
+        delay: float | str | None = ...,
+        scale: float | None = 1.0,
+    ) -> None: ...
+
+class GraphFile(Record):
+    r"""A network from a file of a public collection: SNDlib (XML or native), Repetita (.graph), or GraphML.
+
+    file: Path, relative to the scenario file.
+    rate: Capacity of links whose capacity is not given [bit/s].
+    weight: Attribute of edges that holds the routing weight.
+    buffer: Buffer of every link.
+    qdisc: Queue discipline of every link.
+    signal_speed: Speed in m/s by which length gives delay where none is given. Range: more than 0.
+    delay: Delay of links for which neither delay nor length nor the places of both ends are given [s].
+    scale: Every capacity is multiplied by this. Range: more than 0.
+    """
+    def __init__(
+        self,
+        file: str,
+        rate: float | str | None = ...,
+        weight: str | None = "weight",
+        buffer: str | None = "1 bdp",
+        qdisc: AnyQueue | None = "fifo",
+        signal_speed: float | None = 200000000.0,
+        delay: float | str | None = ...,
         scale: float | None = 1.0,
     ) -> None: ...
 
@@ -377,6 +405,7 @@ class Csv(Record):
     buffer: Buffer of every link.
     qdisc: Queue discipline of every link.
     signal_speed: Speed in m/s by which length gives delay where none is given. Range: more than 0.
+    delay: Delay of links for which neither delay nor length nor the places of both ends are given [s].
     scale: Every capacity is multiplied by this. Range: more than 0.
     """
     def __init__(
@@ -387,6 +416,7 @@ class Csv(Record):
         buffer: str | None = "1 bdp",
         qdisc: AnyQueue | None = "fifo",
         signal_speed: float | None = 200000000.0,
+        delay: float | str | None = ...,
         scale: float | None = 1.0,
     ) -> None: ...
 

@@ -24,7 +24,8 @@ def plan() -> None:
     """Answer a network planner's questions: loads, failures, upgrades, weights, enforcement.
 
     NETWORK is a folder with edges.csv, a CSV file of links (source, target, capacity_bps,
-    back_capacity_bps, weight, back_weight, srlg), a GraphML file, or topohub:NAME. Routes are
+    back_capacity_bps, weight, back_weight, srlg), a file of GraphML, SNDlib (XML, native) or
+    Repetita (.graph), or topohub:NAME. Routes are
     shortest paths by weight; where several are equal, traffic is divided over them in equal parts,
     or with --ecmp hash its flows are hashed to them.
     """
@@ -33,7 +34,8 @@ def plan() -> None:
 _FILES = (
     click.argument("network"),
     click.option("--demands", type=FILE, metavar="FILE", help="CSV: source, target, demand_bps"
-                 " and, for several matrices, time; for --ecmp hash, flows."),
+                 " and, for several matrices, time; for --ecmp hash, flows. Or a file of SNDlib or"
+                 " Repetita (.demands)."),
     click.option("--gravity", type=FILE, metavar="FILE", help="CSV: node, out_bps and, where it"
                  " differs, in_bps; demands follow by the gravity model."),
     click.option("--metric", default="weight", show_default=True,
@@ -162,6 +164,40 @@ def _answer(
         click.echo(text(found))
         if page is not None:
             click.echo(f"\npage: {page}")
+
+
+@plan.command()
+@_with(_INPUTS)
+@_AT
+@click.option("--count", type=click.IntRange(1), default=2, show_default=True,
+              help="Links to upgrade.")  # fmt: skip
+@click.option(
+    "--factor", type=click.FloatRange(1.0, min_open=True), default=2.0, show_default=True,
+    help="What an upgrade multiplies a link's capacity by.",
+)  # fmt: skip
+@click.option(
+    "--tries", type=click.IntRange(1), default=2000, show_default=True, help="Weights to try."
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the search.")
+@_MEMORY
+def report(
+    *, count: int, factor: float, tries: int, seed: int, memory: int, **options: Any
+) -> None:
+    """Answer load, failures, upgrades and weights together, on one page."""
+    from ackclock.studies.planner.overview import overview
+
+    _answer(
+        options,
+        lambda situation, progress: overview(
+            situation,
+            count=count,
+            factor=factor,
+            tries=tries,
+            seed=seed,
+            memory=memory << 20,
+            progress=progress,
+        ),
+    )
 
 
 @plan.command()

@@ -14,6 +14,7 @@ from ackclock.engines.fluid.generator import Generator
 from ackclock.engines.fluid.graph import Traffic, unknown_node
 from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.scenario.matrix_columns import read_matrix
+from ackclock.scenario.networks.graph_files import read_foreign_demands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     """Its place in the document, from, to, demand."""
 
 __all__ = [
+    "COLUMNS",
     "MATRIX",
     "PATTERN",
+    "TIME",
     "check_demand",
     "demands_of",
     "drawn",
@@ -90,12 +93,15 @@ MATRIX = Generator(
     names_files=True,
 )
 
-_COLUMNS = (
+COLUMNS = (
     ("source", "src", "from"),
     ("target", "dst", "to", "destination"),
     ("demand_bps", "demand", "bps", "value"),
 )
-_QUANTITIES = dict.fromkeys(_COLUMNS[2], "rate")
+"""Names that the columns of a matrix may have: source, target, demand."""
+TIME = ("time", "time_utc")
+"""Names of a column with times."""
+_QUANTITIES = dict.fromkeys(COLUMNS[2], "rate")
 
 
 CHOICES = ("all", "leaves")
@@ -199,7 +205,7 @@ def matrix_rows(path: Path) -> list[Row]:
     ----------
     path
         CSV with a head line and a row per pair; columns ``source``, ``target``, ``demand_bps``, or
-        ``src``, ``dst``, ``demand``.
+        ``src``, ``dst``, ``demand``. Or demands of SNDlib or Repetita.
 
     Raises
     ------
@@ -207,17 +213,22 @@ def matrix_rows(path: Path) -> list[Row]:
         The file cannot be read, or lacks a column.
     """
     try:
-        rows = csv_rows.rows(path, *_COLUMNS, quantities=_QUANTITIES)
+        foreign = read_foreign_demands(path)
+        if foreign is None:
+            rows = csv_rows.rows(path, *COLUMNS, quantities=_QUANTITIES)
+        else:
+            rows = foreign[0]
     except csv_rows.CsvError as error:
         message = f"line {error.line}: {error}" if error.line else str(error)
         raise ScenarioError([Problem("demands", message, str(path))]) from None
     names = rows[0][1] if rows else {}
-    if "time_utc" in names:
-        message = "line 1: has several times; expected one matrix, without time_utc"
+    column = next((name for name in TIME if name in names), None)
+    if column is not None and len({row[column] for _, row in rows}) > 1:
+        message = f"has several times; expected one matrix, or one time in the column {column}"
         raise ScenarioError([Problem("demands", message, str(path))])
     if not rows:
         return []
-    a, b, demand = (next(name for name in choice if name in names) for choice in _COLUMNS)
+    a, b, demand = (next(name for name in choice if name in names) for choice in COLUMNS)
     return [(f"line {line}", row[a].strip(), row[b].strip(), row[demand]) for line, row in rows]
 
 
@@ -238,8 +249,8 @@ def plain_traffic(path: Path, number: Mapping[str, int], scale: float) -> Traffi
     Traffic
         A flow for each pair with a demand above 0, at least one.
     """
-    rows = read_matrix(path, number, _COLUMNS, ("time_utc",))
-    if rows is None or rows.times != ("",) or rows.repeats():
+    rows = read_matrix(path, number, COLUMNS, TIME)
+    if rows is None or len(rows.times) > 1 or rows.repeats():
         return None
     kept = (rows.source != rows.target) & (rows.demand > 0)
     if not kept.any():

@@ -136,15 +136,23 @@ def _delays(
 ) -> Reals | None:
     """Delays as given, else by the length as given, else by that of the great circle; or None."""
     nothing = np.full(len(a), np.nan)
-    length = given.get("length_km", nothing) * 1000
-    delay = given.get("delay_s", nothing)
+    length: Reals = given.get("length_km", nothing) * 1000
+    delay = given.get("delay_s", nothing).copy()
     unknown = np.flatnonzero(np.isnan(length) & np.isnan(delay))
     if len(unknown):
-        if not {"lat", "lon"} <= {*nodes}:
-            return None
-        used = np.concatenate((a[unknown], b[unknown]))
-        if np.isnan(nodes["lat"][used]).any() or np.isnan(nodes["lon"][used]).any():
-            return None
+        has_places = {"lat", "lon"} <= {*nodes}
+        placed = (
+            ~(np.isnan(nodes["lat"]) | np.isnan(nodes["lon"]))
+            if has_places
+            else np.zeros(len(nodes["id"]), dtype=np.bool_)
+        )
+        bare = ~(placed[a[unknown]] & placed[b[unknown]])
+        if bare.any():
+            if options.delay is None:
+                return None
+            delay[unknown[bare]] = parse(options.delay, "duration")
+            unknown = unknown[~bare]
+    if len(unknown):
         lat, lon = nodes["lat"].tolist(), nodes["lon"].tolist()
         ends = zip(a[unknown].tolist(), b[unknown].tolist(), strict=True)
         length[unknown] = [great_circle_m(lat[i], lon[i], lat[j], lon[j]) for i, j in ends]

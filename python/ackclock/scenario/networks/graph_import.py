@@ -13,7 +13,7 @@ from ackclock._util.units import bare_problem, parse
 from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.scenario.networks import link_defaults
 from ackclock.scenario.networks.csv_columns import read_graph
-from ackclock.scenario.networks.graphml import open_graphml
+from ackclock.scenario.networks.graph_files import read_graph_file, read_graphml
 from ackclock.scenario.networks.link_defaults import (
     SIGNAL_SPEED_M_S,
     Edge,
@@ -24,8 +24,6 @@ from ackclock.scenario.networks.link_defaults import (
 )
 
 if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
-
     import networkx as nx
 
     from ackclock.catalogue.records import Record
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LinkOptions",
     "from_csv",
+    "from_graph_file",
     "from_graphml",
     "from_networkx",
     "from_topohub",
@@ -154,46 +153,20 @@ def graphml_data(path: Path, options: LinkOptions) -> dict[str, Any]:
     options
         What the file does not say.
     """
-    import warnings
-    import xml.etree.ElementTree as ET
-
-    import networkx as nx
-
-    file = open_graphml(path)
-    try:
-        with warnings.catch_warnings():
-            # NetworkX warns of ports, which no link needs, with the path of its source.
-            warnings.simplefilter("ignore", UserWarning)
-            _check_ids(ET.parse(file).getroot(), path)
-            file.seek(0)
-            graph = nx.read_graphml(file)
-    except (ET.ParseError, nx.NetworkXError, LookupError, ValueError) as error:
-        why = f"unknown type or value {error}" if isinstance(error, KeyError) else error
-        raise wrong(f"{path} is not GraphML as understood here: {why}") from None
-    return networkx_data(graph, options, str(path))
+    return networkx_data(read_graphml(path).graph, options, str(path))
 
 
-def _check_ids(root: Element, path: Path) -> None:
-    """Report what NetworkX accepts: duplicate ids, and edges to unknown nodes."""
-    graph = root.find("{*}graph")
-    if graph is None:
-        return
-    ids: set[str] = set()
-    for node in graph.findall(".//{*}node"):
-        name = str(node.get("id"))
-        if name in ids:
-            raise wrong(f"{path}: two nodes have the id {_quoted(name)}; expected unique ids")
-        ids.add(name)
-    for edge in graph.findall("{*}edge"):
-        ends = [str(edge.get("source")), str(edge.get("target"))]
-        for end in ends:
-            if end not in ids:
-                hint = suggestion(end, ids)
-                more = f"; {hint}" if hint.startswith("did") else ""
-                between = f"the edge {_quoted(ends[0])} - {_quoted(ends[1])}"
-                raise wrong(
-                    f"{path}: {between} needs a node {_quoted(end)}, which is not there{more}"
-                )
+def graph_file_data(path: Path, options: LinkOptions) -> dict[str, Any]:
+    """Read a file of GraphML, SNDlib or Repetita into ``kind = "graph"``.
+
+    Parameters
+    ----------
+    path
+        The file.
+    options
+        What the file does not say.
+    """
+    return networkx_data(read_graph_file(path).graph, options, str(path))
 
 
 def _rows(path: Path, needed: list[str], quantities: dict[str, str]) -> list[csv_rows.Row]:
@@ -333,12 +306,14 @@ def _options(
     signal_speed: float,
     scale: float,
     weight: str = LinkOptions.weight,
+    delay: str | None = None,
 ) -> LinkOptions:
     from ackclock.catalogue.records import plain
 
-    options = LinkOptions(rate, buffer, plain(qdisc), signal_speed, scale, weight)
-    if (message := bare_problem(rate, "rate")) is not None:
-        raise ScenarioError([Problem("net.rate", message)])
+    options = LinkOptions(rate, buffer, plain(qdisc), signal_speed, scale, weight, delay)
+    for key, value, quantity in (("rate", rate, "rate"), ("delay", delay, "duration")):
+        if (message := bare_problem(value, quantity)) is not None:
+            raise ScenarioError([Problem(f"net.{key}", message)])
     return options
 
 
@@ -351,6 +326,7 @@ def from_networkx(
     signal_speed: float = SIGNAL_SPEED_M_S,
     scale: float = LinkOptions.scale,
     weight: str = LinkOptions.weight,
+    delay: str | None = None,
 ) -> Record:
     """Make a network of a NetworkX graph.
 
@@ -377,6 +353,9 @@ def from_networkx(
     weight
         Attribute of edges that holds the weight for ``routing = "weight"``; where an edge has
         none it is 1.
+    delay
+        Delay of links, with its unit, where neither delay nor length nor the places of both ends
+        are given; left out: such a link is an error.
 
     Returns
     -------
@@ -387,7 +366,7 @@ def from_networkx(
 
     if not isinstance(graph, nx.Graph):
         raise wrong(f"expected a NetworkX graph, not {type(graph).__name__}")
-    options = _options(rate, buffer, qdisc, signal_speed, scale, weight)
+    options = _options(rate, buffer, qdisc, signal_speed, scale, weight, delay)
     return _made(networkx_data(graph, options, "the graph"))
 
 
@@ -400,6 +379,7 @@ def from_graphml(
     signal_speed: float = SIGNAL_SPEED_M_S,
     scale: float = LinkOptions.scale,
     weight: str = LinkOptions.weight,
+    delay: str | None = None,
 ) -> Record:
     """Make a network of a GraphML file, as in the Internet Topology Zoo.
 
@@ -407,7 +387,7 @@ def from_graphml(
     ----------
     path
         The file.
-    rate, buffer, qdisc, signal_speed, scale, weight
+    rate, buffer, qdisc, signal_speed, scale, weight, delay
         As in `from_networkx`.
 
     Returns
@@ -415,9 +395,39 @@ def from_graphml(
     Graph
         The network, for `Scenario`.
     """
-    return _made(
-        graphml_data(Path(path), _options(rate, buffer, qdisc, signal_speed, scale, weight))
-    )
+    options = _options(rate, buffer, qdisc, signal_speed, scale, weight, delay)
+    return _made(graphml_data(Path(path), options))
+
+
+def from_graph_file(
+    path: str | Path,
+    *,
+    rate: str | None = None,
+    buffer: str = LinkOptions.buffer,
+    qdisc: object = LinkOptions.qdisc,
+    signal_speed: float = SIGNAL_SPEED_M_S,
+    scale: float = LinkOptions.scale,
+    weight: str = LinkOptions.weight,
+    delay: str | None = None,
+) -> Record:
+    """Make a network of a file of GraphML, SNDlib (XML or native) or Repetita (``.graph``).
+
+    Parameters
+    ----------
+    path
+        The file. SNDlib's capacities are those that are installed, in the unit that the file
+        states, Mbit/s where it states none; Repetita's are in kbit/s, and its delays, which have no
+        unit, are not read.
+    rate, buffer, qdisc, signal_speed, scale, weight, delay
+        As in `from_networkx`.
+
+    Returns
+    -------
+    Graph
+        The network, for `Scenario`.
+    """
+    options = _options(rate, buffer, qdisc, signal_speed, scale, weight, delay)
+    return _made(graph_file_data(Path(path), options))
 
 
 def from_csv(
@@ -429,6 +439,7 @@ def from_csv(
     signal_speed: float = SIGNAL_SPEED_M_S,
     scale: float = LinkOptions.scale,
     weight: str = LinkOptions.weight,
+    delay: str | None = None,
 ) -> Record:
     """Make a network of nodes.csv and edges.csv.
 
@@ -442,13 +453,16 @@ def from_csv(
         As in `from_networkx`.
     weight
         Column that holds the weight for ``routing = "weight"``; an empty cell is 1.
+    delay
+        As in `from_networkx`.
 
     Returns
     -------
     Graph
         The network, for `Scenario`.
     """
-    return _made(csv_data(Path(folder), _options(rate, buffer, qdisc, signal_speed, scale, weight)))
+    options = _options(rate, buffer, qdisc, signal_speed, scale, weight, delay)
+    return _made(csv_data(Path(folder), options))
 
 
 def from_topohub(

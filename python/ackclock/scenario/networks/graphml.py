@@ -13,7 +13,7 @@ from ackclock.scenario.networks.link_defaults import wrong
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["MOST_BYTES", "open_graphml"]
+__all__ = ["MOST_BYTES", "open_graphml", "read_content"]
 
 
 class _EntityError(Exception):
@@ -38,7 +38,7 @@ def open_graphml(path: Path) -> IO[bytes]:
     ScenarioError
         It cannot be read, is larger than `MOST_BYTES`, is not well-formed, or declares an entity.
     """
-    content = _content(path)
+    content = read_content(path)
     parser = expat.ParserCreate()
     parser.EntityDeclHandler = _refuse_entity
     try:
@@ -54,7 +54,19 @@ def open_graphml(path: Path) -> IO[bytes]:
     return io.BytesIO(content)
 
 
-def _content(path: Path) -> bytes:
+def read_content(path: Path) -> bytes:
+    """Read a file, also one that ends in .gz or .bz2.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    ScenarioError
+        It cannot be read, or is larger than `MOST_BYTES`.
+    """
     import bz2
     import gzip
 

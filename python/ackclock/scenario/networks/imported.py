@@ -1,4 +1,4 @@
-"""Networks from collections and files: TopoHub, GraphML, CSV."""
+"""Networks from collections and files: TopoHub, GraphML, SNDlib, Repetita, CSV."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ackclock.scenario.networks.link_defaults import SIGNAL_SPEED_M_S, LinkOptio
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["CSV", "GRAPHML", "TOPOHUB"]
+__all__ = ["CSV", "GRAPHML", "GRAPH_FILE", "TOPOHUB"]
 
 Data = dict[str, Any]
 
@@ -39,6 +39,11 @@ _COMMON: Data = {
         "default": SIGNAL_SPEED_M_S,
         "description": "Speed in m/s by which length gives delay where none is given.",
     },
+    "delay": quantity(
+        "duration",
+        "s",
+        "Delay of links for which neither delay nor length nor the places of both ends are given.",
+    ),
     "scale": {
         "type": "number",
         "exclusiveMinimum": 0,
@@ -63,6 +68,12 @@ def _graphml(net: Data, folder: Path) -> Data:
     from ackclock.scenario.networks.graph_import import graphml_data
 
     return graphml_data(folder / net["file"], _options(net))
+
+
+def _graph_file(net: Data, folder: Path) -> Data:
+    from ackclock.scenario.networks.graph_import import graph_file_data
+
+    return graph_file_data(folder / net["file"], _options(net))
 
 
 def _csv(net: Data, folder: Path) -> Data:
@@ -97,6 +108,18 @@ GRAPHML = NetworkKind(
     },
     ("file",),
     resolve=_graphml,
+)
+GRAPH_FILE = NetworkKind(
+    "A network from a file of a public collection: SNDlib (XML or native), Repetita (.graph), or"
+    " GraphML.",
+    {
+        "file": {"type": "string", "description": "Path, relative to the scenario file."},
+        "rate": quantity("rate", "bit/s", "Capacity of links whose capacity is not given."),
+        "weight": _weight("Attribute of edges"),
+        **_COMMON,
+    },
+    ("file",),
+    resolve=_graph_file,
 )
 CSV = NetworkKind(
     "A network from a folder with nodes.csv (id, name, lat, lon) and edges.csv"

@@ -37,6 +37,9 @@ class LinkOptions:
         Factor on every capacity.
     weight
         Attribute or column that holds the routing weight.
+    delay
+        Delay [s] of links for which the source gives neither delay nor length, and whose ends have
+        no coordinates; None: such a link is an error.
     """
 
     rate: float | str | None = None
@@ -45,11 +48,14 @@ class LinkOptions:
     signal_speed: float = SIGNAL_SPEED_M_S
     scale: float = 1.0
     weight: str = "weight"
+    delay: float | str | None = None
 
     def __post_init__(self) -> None:
         problems = []
         if self.rate is not None and (message := _rate_problem(self.rate)):
             problems.append(Problem("net.rate", message))
+        if self.delay is not None and (message := quantity_problem(self.delay, "duration")):
+            problems.append(Problem("net.delay", message))
         for key in ("signal_speed", "scale"):
             value = getattr(self, key)
             if not _positive(value):
@@ -224,8 +230,11 @@ def _delay(edge: Edge, places: dict[str, Node], options: LinkOptions) -> float:
     if length is None:
         a, b = places[edge.a], places[edge.b]
         if a.lat is None or a.lon is None or b.lat is None or b.lon is None:
+            if options.delay is not None:
+                return parse(options.delay, "duration")
             raise wrong(
-                f"{edge.where} gives neither delay nor length, and its ends have no coordinates"
+                f"{edge.where} gives neither delay nor length, and its ends have no coordinates;"
+                " the key delay sets one for such links"
             )
         length = great_circle_m(a.lat, a.lon, b.lat, b.lon)
     return round(length / options.signal_speed, 9)

@@ -12,13 +12,14 @@ import numpy as np
 from ackclock._util import csv_rows
 from ackclock.engines.fluid.graph import Graph, Traffic
 from ackclock.errors import Problem, ScenarioError, suggestion
+from ackclock.scenario.networks.graph_files import is_graph_file
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["Network", "matrix_problems", "read_demands", "read_network"]
+__all__ = ["Network", "all_pairs", "read_network"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Network:
         Other names of nodes, such as their ids in the file.
     risk_groups
         Full-duplex links, by row, of each shared-risk group (SRLG) that the file names.
+    notes
+        What was read in a way that the file does not state, a sentence each.
     """
 
     title: str
@@ -44,6 +47,7 @@ class Network:
     places: Floats
     aliases: dict[str, str]
     risk_groups: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def has_weights(self) -> bool:
         """Whether weights differ, so that shortest paths by weight are not those of fewest hops."""
@@ -77,6 +81,7 @@ class _Raw:
     nodes: dict[str, tuple[str, Any, Any]] = field(default_factory=dict)
     links: list[_Link] = field(default_factory=list)
     lists_nodes: bool = False
+    notes: list[str] = field(default_factory=list)
 
 
 def read_network(
@@ -89,7 +94,8 @@ def read_network(
     path
         A folder with ``edges.csv`` and, if wanted, ``nodes.csv``; a CSV file of links (source,
         target, capacity_bps and, if wanted, back_capacity_bps, weight, back_weight, srlg); a
-        GraphML file with such attributes; or ``topohub:NAME``, a network of that package.
+        GraphML file with such attributes, also a drawing; a file of SNDlib (XML or native) or
+        Repetita (``.graph``); or ``topohub:NAME``, a network of that package.
         ``weight`` is the IGP's, 1 where there is none; ``srlg`` names shared-risk groups, with
         ``;`` between them.
     rate
@@ -195,7 +201,7 @@ def _network(
     )
     places = np.array([[_float(lon), _float(lat)] for _, lat, lon in raw.nodes.values()])
     groups = {name: tuple(rows) for name, rows in risk_groups.items()}
-    return Network(Path(text).stem, graph, places, names, groups)
+    return Network(Path(text).stem, graph, places, names, groups, tuple(raw.notes))
 
 
 def _values(
@@ -270,13 +276,16 @@ def _raw(text: str) -> _Raw:
         return _from_topohub(text.removeprefix("topohub:"))
     if path.is_dir():
         return _from_csv(path / "edges.csv", path / "nodes.csv")
-    if path.suffix.lower() in (".graphml", ".xml"):
-        return _from_graphml(path)
     if path.suffix.lower() == ".csv":
         return _from_csv(path, None)
     if not path.exists():
         raise ScenarioError([Problem("", "there is no such file or folder", text)])
-    message = "is not understood; expected a folder, .csv, .graphml, or topohub:NAME"
+    if is_graph_file(path):
+        return _from_file(path)
+    message = (
+        "is not understood; expected a folder, .csv, .graphml, .xml or .txt of SNDlib, .graph of"
+        " Repetita, or topohub:NAME"
+    )
     raise ScenarioError([Problem("", message, text)])
 
 
@@ -327,19 +336,22 @@ def _from_csv(edges: Path, nodes: Path | None) -> _Raw:
     return raw
 
 
-def _from_graphml(path: Path) -> _Raw:
-    import xml.etree.ElementTree as ET
-
-    import networkx as nx
-
-    from ackclock.scenario.networks.graphml import open_graphml
+def _from_file(path: Path) -> _Raw:
+    from ackclock.scenario.networks.graph_files import read_graph_file
 
     try:
-        graph = nx.read_graphml(open_graphml(path))
-    except (ET.ParseError, nx.NetworkXError, KeyError, ValueError, IndexError) as error:
-        message = f"is not GraphML as understood here: {error}"
-        raise ScenarioError([Problem("", message, str(path))]) from None
-    return _from_networkx(graph, str(path))
+        read = read_graph_file(path)
+    except ScenarioError as error:
+        # The sentence names the file.
+        raise ScenarioError([Problem("", p.message, None) for p in error.problems]) from None
+    raw = _from_networkx(read.graph, str(path))
+    loops = [link for link in raw.links if link.a == link.b]
+    raw.notes = list(read.notes)
+    if loops:
+        raw.links = [link for link in raw.links if link.a != link.b]
+        many = "1 link joins a node" if len(loops) == 1 else f"{len(loops)} links join a node"
+        raw.notes.append(f"{many} to itself and is left out")
+    return raw
 
 
 def _from_networkx(graph: Any, file: str) -> _Raw:
@@ -394,77 +406,26 @@ def _from_topohub(name: str) -> _Raw:
     return _from_networkx(graph, f"topohub:{name}")
 
 
-def read_demands(
-    network: Network, path: str | Path | None, *, scale: float = 1.0, leaves: bool = False
-) -> tuple[Traffic, list[Problem]]:
-    """Read a traffic matrix for a network, or take all pairs.
+def all_pairs(network: Network, *, leaves: bool = False) -> Traffic:
+    """Make a flow without bound for every ordered pair of nodes.
 
     Parameters
     ----------
     network
-        The network; the matrix may use names or ids of its nodes.
-    path
-        CSV with source, target and demand_bps; None: a flow without bound for every pair of nodes.
-    scale
-        Factor on every demand.
+        The network.
     leaves
-        Without a matrix: only pairs of nodes with one neighbour.
-
-    Returns
-    -------
-    tuple
-        The flows, and everything wrong with the matrix.
+        Only pairs of nodes with one neighbour.
 
     Raises
     ------
     ScenarioError
         Fewer than two nodes have one neighbour, where only those are to send.
     """
-    from ackclock.engines.fluid.patterns import (
-        demands_of,
-        hosts_of,
-        matrix_rows,
-        plain_traffic,
-    )
-
-    graph = network.graph
-    if path is None:
-        try:
-            hosts, between = hosts_of(graph, "leaves" if leaves else "all")
-        except ScenarioError as error:
-            raise ScenarioError([Problem("--leaves", p.message) for p in error.problems]) from None
-        pairs = np.array([(a, b) for a in hosts for b in hosts if a != b], dtype=np.uint32)
-        return Traffic(pairs[:, 0].copy(), pairs[:, 1].copy(), ends=between), []
-    number = {name: i for i, name in enumerate(graph.nodes)}
-    called = {alias: number[name] for alias, name in network.aliases.items()}
-    plain = plain_traffic(Path(path), number | called, scale)
-    if plain is not None:
-        return plain, []
-    rows = [
-        (where, network.aliases.get(a, a), network.aliases.get(b, b), value)
-        for where, a, b, value in matrix_rows(Path(path))
-    ]
-    demands, problems = demands_of(rows, graph.nodes, "demands", str(path))
-    if not demands and not problems:
-        problems.append(Problem("demands", "has no demand above 0", str(path)))
-    ends = np.array(list(demands), dtype=np.uint32).reshape(-1, 2)
-    rate = np.array(list(demands.values()), dtype=np.float64) * scale
-    return Traffic(ends[:, 0].copy(), ends[:, 1].copy(), rate), problems
-
-
-def matrix_problems(path: str | Path) -> list[Problem]:
-    """Find what is wrong with a traffic matrix by itself, where its network is not to be had.
-
-    Parameters
-    ----------
-    path
-        As of `read_demands`.
-    """
-    from ackclock.engines.fluid.patterns import demands_of, matrix_rows
+    from ackclock.engines.fluid.patterns import hosts_of
 
     try:
-        rows = matrix_rows(Path(path))
+        hosts, between = hosts_of(network.graph, "leaves" if leaves else "all")
     except ScenarioError as error:
-        return list(error.problems)
-    named = list(dict.fromkeys(name for _, a, b, _ in rows for name in (a, b)))
-    return demands_of(rows, named, "demands", str(path))[1]
+        raise ScenarioError([Problem("--leaves", p.message) for p in error.problems]) from None
+    pairs = np.array([(a, b) for a in hosts for b in hosts if a != b], dtype=np.uint32)
+    return Traffic(pairs[:, 0].copy(), pairs[:, 1].copy(), ends=between)

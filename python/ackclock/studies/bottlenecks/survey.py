@@ -60,6 +60,10 @@ class Survey:
         For the least rate and for the total; empty if not requested.
     factor
         What upgraded links' capacities are multiplied by.
+    notes
+        What was read in a way that the files do not state, a sentence each.
+    time
+        Which of several times the demands are of; empty where they have none.
     """
 
     network: Network
@@ -72,6 +76,8 @@ class Survey:
     fair_at: tuple[str, ...] | None
     upgrades: tuple[Upgrade, ...]
     factor: float
+    notes: tuple[str, ...] = ()
+    time: str = ""
 
     def bottleneck_links(self) -> list[tuple[str, float, int, float]]:
         """List bottlenecks: name, capacity [bit/s], flows held back, their rate [bit/s]."""
@@ -102,6 +108,8 @@ class Survey:
             "links": len(graph.src) // 2,
             "flows": self.net.n_flows,
             "flows_between": self.net.between,
+            "time": self.time or None,
+            "notes": list(self.notes),
             "routes_by": "weight" if self.network.has_weights() else "hops",
             "fair_at": None if self.fair_at is None else list(self.fair_at),
             "max_min": {
@@ -148,6 +156,7 @@ def survey(
     fair_at: Sequence[str] | None = None,
     upgrade: int = 0,
     factor: float = 2.0,
+    at: str | None = None,
 ) -> Survey:
     """Survey a network.
 
@@ -156,7 +165,8 @@ def survey(
     network
         As of `read_network`.
     demands
-        CSV with source, target, demand_bps; None: a flow without bound for all pairs of nodes.
+        As of `ackclock.studies.bottlenecks.demands.read_series`; None: a flow without bound for all
+        pairs of nodes.
     rate
         Capacity of links for which none is given, with its unit.
     merge_parallel
@@ -172,6 +182,8 @@ def survey(
         How many links to upgrade; 0: none.
     factor
         What their capacity is multiplied by.
+    at
+        Time to look at, of demands over time; None: at which most is demanded.
 
     Returns
     -------
@@ -185,15 +197,31 @@ def survey(
     ConvergenceError
         FIFO links that feed each other did not settle; it names them.
     """
-    from ackclock.studies.bottlenecks.operators import matrix_problems, read_demands, read_network
+    from ackclock.studies.bottlenecks.demands import check_series, series_problems
+    from ackclock.studies.bottlenecks.operators import all_pairs, read_network
     from ackclock.studies.bottlenecks.upgrades import best_upgrades
 
     try:
         made = read_network(network, rate=rate, merge_parallel=merge_parallel)
     except ScenarioError as error:
-        wrong = [] if demands is None else matrix_problems(demands)
+        wrong = [] if demands is None else series_problems(demands)
         raise ScenarioError([*error.problems, *wrong]) from None
-    traffic, problems = read_demands(made, demands, scale=scale, leaves=leaves)
+    problems: list[Problem] = []
+    traffic, notes, when = None, made.notes, ""
+    if demands is None:
+        traffic = all_pairs(made, leaves=leaves)
+    else:
+        try:
+            series, wrong_rows = check_series(made, demands, scale=scale)
+            problems += wrong_rows.listed()
+            if series is not None:
+                time = series.at(at)
+                traffic, when = series.traffic(time), series.times[time]
+                notes = tuple(dict.fromkeys((*notes, *series.notes)))
+            elif not problems:
+                problems.append(Problem("demands", "has no demand above 0", str(demands)))
+        except ScenarioError as error:
+            problems += error.problems
     routers = Routers()
     if fair_at is not None:
         chosen = [made.aliases.get(name, name) for name in fair_at]
@@ -204,11 +232,14 @@ def survey(
     except ScenarioError as error:
         problems += [Problem("--fair-at", p.message) for p in error.problems]
     try:
+        if traffic is None:
+            raise ScenarioError(problems)
         net = FluidNet.routed(made.graph, traffic, routing="cost" if made.has_weights() else "hops")
     except ScenarioError as error:
         # Flows have no numbers in a matrix.
         file = str(network) if demands is None else str(demands)
-        problems += [Problem("demands", p.message, file) for p in error.problems]
+        if traffic is not None:
+            problems += [Problem("demands", p.message, file) for p in error.problems]
     if problems or net is None:
         raise ScenarioError(problems)
     rates = net.max_min()
@@ -229,4 +260,6 @@ def survey(
         None if fair_at is None else tuple(fair_at),
         upgrades,
         factor,
+        notes,
+        when,
     )

@@ -11,6 +11,7 @@ from ackclock._util.number_text import engineering, number, percent
 from ackclock._util.text_table import table
 from ackclock.studies.planner.enforcement import Enforcement
 from ackclock.studies.planner.failures import MOST, Survey
+from ackclock.studies.planner.overview import HEADINGS, Overview
 from ackclock.studies.planner.percentiles import QUANTILES, quantiles
 from ackclock.studies.planner.sampling import Sampled
 from ackclock.studies.planner.upgrades import Upgrades
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Table", "sentences", "tables", "text"]
 
-Answer = Survey | Upgrades | Utilisation | Found | Enforcement
+Answer = Survey | Upgrades | Utilisation | Found | Enforcement | Overview
 """What has a map and a page."""
 Table = tuple[str, list[str], list[list[str]]]
 """Title, head and rows."""
@@ -46,7 +47,8 @@ def _inputs(situation: Situation) -> str:
 
 def _how_routed(situation: Situation) -> list[str]:
     """Say which demands are on given paths and which flows are hashed, where some are."""
-    lines, hashing, paths = [], situation.hashing, situation.paths
+    lines = list(dict.fromkeys((*situation.network.notes, *situation.demands.notes)))
+    hashing, paths = situation.hashing, situation.paths
     if situation.metric == "inverse-capacity":
         lines.append(
             f"a link costs {_bps(situation.reference)} over its capacity, whole and at least 1"
@@ -103,11 +105,43 @@ def text(answer: Answer | Sampled) -> str:
     answer
         What was found.
     """
+    if isinstance(answer, Overview):
+        shown = [f"{head.upper()}\n{_of_report(answer, name)}" for name, head in HEADINGS.items()]
+        return "\n\n".join(["\n".join(sentences(answer)), *shown])
     parts = ["\n".join(sentences(answer))]
     for title, head, rows in tables(answer):
         body = table(head, rows)
         parts.append(f"{title}\n{body}" if title else body)
     return "\n\n".join(parts)
+
+
+def _of_report(answer: Overview, name: str) -> str:
+    """The answer to one question of a report, whose inputs are said once above all."""
+    if name not in answer.parts:
+        return f"no answer: {answer.without[name]}"
+    return text(answer.parts[name]).partition("\n")[2].lstrip("\n")
+
+
+@sentences.register
+def _(answer: Overview) -> list[str]:
+    """Say in a sentence each what the questions of a report found."""
+    lines = [_inputs(answer.situation) + answer.situation.when(), *_how_routed(answer.situation)]
+    known = {*lines, _inputs(answer.situation)}
+    for name in HEADINGS:
+        if name in answer.without:
+            lines.append(f"{HEADINGS[name]}: no answer, {answer.without[name]}")
+            continue
+        said = [line for line in sentences(answer.parts[name])[1:] if line not in known]
+        first, last = {"load": (0, 1), "failures": (2, 3), "upgrades": (0, 2), "weights": (0, 1)}[
+            name
+        ]
+        lines.append("; ".join(said[first:last] or said[-1:]))
+    return lines
+
+
+@tables.register
+def _(answer: Overview) -> list[Table]:
+    return [table for part in answer.parts.values() for table in tables(part)]
 
 
 @sentences.register

@@ -13,13 +13,13 @@ import numpy as np
 from ackclock._util import csv_rows
 from ackclock.engines.fluid.routing import check_path
 from ackclock.errors import Problem, ScenarioError
-from ackclock.studies.planner.demands import FileProblems
+from ackclock.studies.bottlenecks.demands import FileProblems
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ackclock.studies.bottlenecks.demands import Demands
     from ackclock.studies.bottlenecks.operators import Network
-    from ackclock.studies.planner.demands import Demands
 
     Floats = npt.NDArray[np.float64]
     Ids = npt.NDArray[np.uint32]

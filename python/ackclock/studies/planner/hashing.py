@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ackclock.errors import Problem, ScenarioError
-from ackclock.studies.planner.demands import MOST_FLOWS
+from ackclock.studies.bottlenecks.demands import MOST_FLOWS
 
 if TYPE_CHECKING:
     import numpy.typing as npt

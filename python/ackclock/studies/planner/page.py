@@ -13,6 +13,7 @@ from ackclock.studies.planner.answers import Answer, sentences, tables
 from ackclock.studies.planner.enforcement import Enforcement
 from ackclock.studies.planner.failures import Survey
 from ackclock.studies.planner.map import draw_map
+from ackclock.studies.planner.overview import HEADINGS, Overview
 from ackclock.studies.planner.upgrades import Upgrades
 from ackclock.studies.planner.utilisation import Utilisation
 from ackclock.studies.planner.weights import Found, write_weights
@@ -34,6 +35,8 @@ def picture(answer: Answer) -> Figure:
     situation = answer.situation
     title = situation.network.title
     match answer:
+        case Overview():
+            return picture(next(iter(answer.parts.values())))
         case Utilisation():
             many = len(answer.used) > 1
             label = "load over capacity" + (", 95th percentile" if many else "")
@@ -83,6 +86,11 @@ def _left(answer: Survey) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     return np.where(down, 0.0, situation.volume)
 
 
+def _part(heading: str, text: list[str], figure: Figure, answer: Answer) -> dict[str, Any]:
+    drawn = inline(figure, "-".join(heading.lower().split()))
+    return {"heading": heading, "text": text, "figures": [drawn], "tables": tables(answer)}
+
+
 class Report(Outcome):
     """The page of an answer with its map, its numbers and, of a search for weights, the weights.
 
@@ -116,11 +124,25 @@ class Report(Outcome):
             Path(__file__).with_name("planner.html"),
             title=f"{answer.situation.network.title}: {answer.to_data()['question']}",
             answer=sentences(answer),
-            figures=[inline(self.figure)],
-            tables=tables(answer),
+            parts=self._parts(),
             command=command,
         )
         return {self.PAGE: page}
+
+    def _parts(self) -> list[dict[str, Any]]:
+        """Parts of the page: of a report one a question, else one."""
+        answer = self.answer
+        if not isinstance(answer, Overview):
+            return [_part("", [], self.figure, answer)]
+        parts = []
+        for name, heading in HEADINGS.items():
+            if name in answer.parts:
+                of = answer.parts[name]
+                parts.append(_part(heading, sentences(of)[1:], picture(of), of))
+            else:
+                parts.append({"heading": heading, "text": [answer.without[name]], "figures": [],
+                              "tables": []})  # fmt: skip
+        return parts
 
     def write_files(self, at: Path, command: str) -> None:
         """Write the map and the weights; see `ackclock.studies.outcome.Outcome.write_files`.
@@ -134,5 +156,8 @@ class Report(Outcome):
         """
         del command
         self.figure.savefig(at / "map.svg")
-        if isinstance(self.answer, Found):
-            write_weights(self.answer, at / "weights.csv")
+        found = self.answer
+        if isinstance(found, Overview):
+            found = found.parts.get("weights", found)
+        if isinstance(found, Found):
+            write_weights(found, at / "weights.csv")

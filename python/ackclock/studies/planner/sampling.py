@@ -30,7 +30,7 @@ from ackclock.catalogue.form import parameter_problems
 from ackclock.engines.fluid.arrivals import SIZES, TRANSFER_BYTES, plain_sizes
 from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.memory import SHARE, excess
-from ackclock.studies.planner.demands import Demands, check_memory
+from ackclock.studies.bottlenecks.demands import Demands, check_memory
 from ackclock.studies.planner.percentiles import percentile
 from ackclock.studies.planner.size_tails import beyond, second_moment, still_to_send
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from ackclock import _core
 from ackclock.errors import Problem, ScenarioError
-from ackclock.studies.bottlenecks.operators import read_network
-from ackclock.studies.planner.demands import (
+from ackclock.studies.bottlenecks.demands import (
     Demands,
     gravity,
     lines_of,
     read_series,
     series_problems,
 )
+from ackclock.studies.bottlenecks.operators import read_network
 from ackclock.studies.planner.given import DemandParts, read_paths
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from ackclock._util import csv_rows
 from ackclock._util.units import bare_or_rate
-from ackclock.engines.fluid.patterns import check_demand
+from ackclock.engines.fluid.graph import Traffic
+from ackclock.engines.fluid.patterns import COLUMNS, TIME, check_demand
 from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.scenario.matrix_columns import MatrixColumns, number_by_first, read_matrix
 from ackclock.scenario.memory import SHARE, excess
@@ -25,12 +26,10 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.uint32]
     Cells = npt.NDArray[np.int64]
 
-__all__ = ["MOST_FLOWS", "Demands", "FileProblems", "check_memory", "gravity", "lines_of",
-           "read_series", "series_problems"]  # fmt: skip
+__all__ = ["MOST_FLOWS", "Demands", "FileProblems", "check_memory", "check_series", "gravity",
+           "lines_of", "read_series", "series_problems"]  # fmt: skip
 
-_TIME = ("time", "time_utc")
-_SOURCE, _TARGET = ("source", "src", "from"), ("target", "dst", "to")
-_DEMAND = ("demand_bps", "demand")
+_SOURCE, _TARGET, _DEMAND = COLUMNS
 _FLOWS = ("flows",)
 _QUANTITIES = {
     **dict.fromkeys((*_DEMAND, "out_bps", "volume_bps", "in_bps"), "rate"),
@@ -59,6 +58,8 @@ class Demands:
         The file that they were read from.
     option
         What named the file: ``demands`` or ``gravity``.
+    notes
+        What was read in a way that the file does not state, a sentence each.
     """
 
     source: Ids
@@ -68,6 +69,18 @@ class Demands:
     flows: Ids | None = None
     file: Path | None = None
     option: str = "demands"
+    notes: tuple[str, ...] = ()
+
+    def traffic(self, time: int) -> Traffic:
+        """Take the demands of one time as flows, those of 0 left out.
+
+        Parameters
+        ----------
+        time
+            Its number.
+        """
+        some = np.flatnonzero(self.volume[time] > 0)
+        return Traffic(self.source[some], self.target[some], self.volume[time, some])
 
     def at(self, time: str | None) -> int:
         """Find a time by its name.
@@ -144,10 +157,13 @@ class FileProblems:
         ScenarioError
             All of them.
         """
-        if self.more:
-            self.found.append(Problem(self.key, f"and {self.more} more", str(self.path)))
-        if self.found:
-            raise ScenarioError(self.found)
+        if found := self.listed():
+            raise ScenarioError(found)
+
+    def listed(self) -> list[Problem]:
+        """Those that are reported, and how many there are besides."""
+        more = [Problem(self.key, f"and {self.more} more", str(self.path))] if self.more else []
+        return [*self.found, *more]
 
 
 def _rows(path: Path, key: str, *needed: tuple[str, ...]) -> list[csv_rows.Row]:
@@ -171,7 +187,8 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
     path
         CSV with source, target, demand_bps (a number, or text such as ``2 Gbps``), for several
         matrices time, and where routers hash flows their number, flows. A pair that a time does not
-        list demands nothing then.
+        list demands nothing then. Or demands of SNDlib (XML or native; the file of the network has
+        them too) or Repetita (``.demands``).
     scale
         Factor on every demand.
 
@@ -182,19 +199,70 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
         demand that is no finite number of 0 or more, and number of flows that is none, with its
         line.
     """
+    found, problems = check_series(network, path, scale=scale)
+    problems.check()
+    if found is None:
+        raise ScenarioError([Problem("demands", "has no demand above 0", str(path))])
+    return found
+
+
+def check_series(
+    network: Network, path: str | Path, *, scale: float = 1.0
+) -> tuple[Demands | None, FileProblems]:
+    """Read the demands in which nothing is wrong.
+
+    Parameters
+    ----------
+    network, path, scale
+        As of `read_series`.
+
+    Returns
+    -------
+    tuple
+        The demands of the rows in which nothing is wrong, None where there are none above 0; and
+        what is wrong with the others.
+
+    Raises
+    ------
+    ScenarioError
+        The file cannot be read.
+    """
     file = Path(path)
     number = network.numbers()
-    plain = read_matrix(file, number, (_SOURCE, _TARGET, _DEMAND), _TIME, _FLOWS)
+    plain = read_matrix(file, number, (_SOURCE, _TARGET, _DEMAND), TIME, _FLOWS)
     if plain is not None:
         made = _plain_series(plain, file, scale)
         if made is not None:
-            return made
-    rows = _rows(file, "demands", _SOURCE, _TARGET, _DEMAND)
-    problems = FileProblems(file, "demands")
+            return made, FileProblems(file, "demands")
+    rows, notes = _demand_rows(file)
+    cells, problems = _cells(rows, number, file)
+    if not cells:
+        return None, problems
     times: dict[str, int] = {}
     pairs: dict[tuple[int, int], int] = {}
-    seen: dict[tuple[int, int], int] = {}
-    cells: list[tuple[int, int, float, int]] = []
+    numbered = [
+        (times.setdefault(time, len(times)), pairs.setdefault(pair, len(pairs)), value, flows)
+        for time, pair, value, flows in cells
+    ]
+    at, of, values, counts = (np.array(column) for column in zip(*numbered, strict=True))
+    if not (values > 0).any():
+        return None, problems
+    ends = np.array(list(pairs), dtype=np.uint32)
+    found = _series(ends, tuple(times), (at, of, values * scale, counts), file)
+    return replace(found, notes=notes), problems
+
+
+Cell = tuple[str, tuple[int, int], float, int]
+"""Time, pair of nodes, demand, flows."""
+
+
+def _cells(
+    rows: list[csv_rows.Row], number: dict[str, int], file: Path
+) -> tuple[list[Cell], FileProblems]:
+    """Cells of the rows in which nothing is wrong, and what is wrong with the others."""
+    problems = FileProblems(file, "demands")
+    seen: dict[tuple[str, tuple[int, int]], int] = {}
+    cells: list[Cell] = []
     for line, row in rows:
         a, b = _value(row, _SOURCE).strip(), _value(row, _TARGET).strip()
         value, messages = check_demand(number, a, b, _value(row, _DEMAND))
@@ -205,18 +273,29 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
             problems.add(line, message)
         if messages or number[a] == number[b]:
             continue
-        time = times.setdefault(_value(row, _TIME), len(times))
-        pair = pairs.setdefault((number[a], number[b]), len(pairs))
+        time, pair = _value(row, TIME), (number[a], number[b])
         if (time, pair) in seen:
             problems.add(line, f"{a} to {b} is there already: line {seen[time, pair]}")
         seen[time, pair] = line
         cells.append((time, pair, value, flows or 0))
-    if not cells and not problems.found:
-        raise ScenarioError([Problem("demands", "has no demand above 0", str(file))])
-    problems.check()
-    at, of, values, counts = (np.array(column) for column in zip(*cells, strict=True))
-    ends = np.array(list(pairs), dtype=np.uint32)
-    return _series(ends, tuple(times), (at, of, values * scale, counts), file)
+    return cells, problems
+
+
+def _demand_rows(path: Path) -> tuple[list[csv_rows.Row], tuple[str, ...]]:
+    """Rows of a file of any format, and what was read in a way that it does not state."""
+    foreign = _foreign(path)
+    return (_rows(path, "demands", _SOURCE, _TARGET, _DEMAND), ()) if foreign is None else foreign
+
+
+def _foreign(path: Path) -> tuple[list[csv_rows.Row], tuple[str, ...]] | None:
+    """Rows of a file in another format than CSV, and notes; None for CSV."""
+    from ackclock.scenario.networks.graph_files import read_foreign_demands
+
+    try:
+        return read_foreign_demands(path)
+    except ScenarioError as error:
+        # The sentence names the file.
+        raise ScenarioError([Problem("demands", p.message) for p in error.problems]) from None
 
 
 def _wrong_count(a: str, b: str, row: dict[str, str]) -> str:
@@ -260,8 +339,9 @@ def lines_of(network: Network, demands: Demands, time: int) -> dict[tuple[int, i
     number = network.numbers()
     found: dict[tuple[int, int], int] = {}
     try:
-        rows = csv_rows.rows(demands.file)
-    except csv_rows.CsvError:
+        foreign = _foreign(demands.file)
+        rows = csv_rows.rows(demands.file) if foreign is None else foreign[0]
+    except (csv_rows.CsvError, ScenarioError):
         return {}
     if demands.option == "gravity":
         line = {number.get(row.get("node", "").strip(), -1): at for at, row in rows}
@@ -269,7 +349,7 @@ def lines_of(network: Network, demands: Demands, time: int) -> dict[tuple[int, i
         return {(a, b): line[a] for a, b in pairs if a in line}
     for at, row in rows:
         a, b = (number.get(_value(row, names).strip(), -1) for names in (_SOURCE, _TARGET))
-        if _value(row, _TIME) == demands.times[time]:
+        if _value(row, TIME) == demands.times[time]:
             found[a, b] = at
         else:
             found.setdefault((a, b), at)
@@ -286,20 +366,15 @@ def series_problems(path: str | Path) -> list[Problem]:
     """
     file = Path(path)
     try:
-        rows = _rows(file, "demands", _SOURCE, _TARGET, _DEMAND)
+        rows, _ = _demand_rows(file)
     except ScenarioError as error:
         return list(error.problems)
-    ends = [(_value(row, _SOURCE).strip(), _value(row, _TARGET).strip()) for _, row in rows]
     number: dict[str, int] = {}
-    for name in (name for pair in ends for name in pair if name):
-        number.setdefault(name, len(number))
-    problems = FileProblems(file, "demands")
-    for (a, b), (line, row) in zip(ends, rows, strict=True):
-        for message in check_demand(number, a, b, _value(row, _DEMAND))[1]:
-            problems.add(line, message)
-        if _count(_value(row, _FLOWS)) is None:
-            problems.add(line, _wrong_count(a, b, row))
-    return problems.found
+    for _, row in rows:
+        for name in (_value(row, _SOURCE).strip(), _value(row, _TARGET).strip()):
+            if name:
+                number.setdefault(name, len(number))
+    return _cells(rows, number, file)[1].listed()
 
 
 def _series(

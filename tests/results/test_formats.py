@@ -1,5 +1,6 @@
 """Files for other tools, each read by the tool that it is for, or checked by its format."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -267,3 +268,21 @@ def test_a_format_of_a_stored_run_is_that_of_the_run(tmp_path, capsys):
     run = case.replace(seed=result.slots[0].seed).run()
     events = json.loads(run.to_qlog(tmp_path / "y.qlog").read_text())["traces"]
     assert json.loads(out.read_text())["traces"] == events
+
+
+def test_no_rate_of_a_file_for_flent_is_above_that_of_the_link(tmp_path):
+    # Data behind a hole are given to the application at once when it is filled.
+    run = ac.load(
+        """
+        duration = "20 s"
+        net = { kind = "dumbbell", pairs = 1, rate = "20 Mbps", rtt = "40 ms", buffer = "60 pkt" }
+        flows = [{ pair = 0 }]
+        record = { tables = ["flow_samples"], interval = "100 ms" }
+        """
+    ).run()
+    assert run.summary["flows"][0]["retransmits"] > 0
+    with gzip.open(run.to_flent(tmp_path / "x.flent.gz")) as file:
+        data = json.load(file)
+    rates = [rate for rate in data["results"]["TCP upload::1"] if rate is not None]
+    assert max(rates) <= 20.0
+    assert max(value["val"] for value in data["raw_values"]["TCP upload::1"]) <= 20.0

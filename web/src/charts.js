@@ -17,7 +17,7 @@ export function curvesOf(result, tag = '') {
   const shown = names.slice(0, MOST_FLOWS);
   const samples = result.tables.flow_samples;
   const take = (column) => sampled(samples, 'flow', column, names.length);
-  const bytes = take('delivered_bytes');
+  const bytes = take('received_bytes');
   const span = Math.max(1, Math.round(bytes.times.length / 120));
   const perFlow = (title, { times, values }, change = (v) => v) => ({
     title,
@@ -33,7 +33,7 @@ export function curvesOf(result, tag = '') {
   return [
     { ...perFlow('Congestion window', take('cwnd_segments')), format: numbers.count },
     withCapacity(result, {
-      ...perFlow('Rate of delivery in order', bytes, (values) => rateOf(bytes.times, values, span)),
+      ...perFlow('Rate of delivery', bytes, (values) => rateOf(bytes.times, values, span)),
       format: numbers.rate,
     }),
     {

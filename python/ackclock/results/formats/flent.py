@@ -88,9 +88,14 @@ def write(run: Recorded, path: Path, link: str | None = None) -> Path:
 
 
 def _rates(rows: dict[str, Any], times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Goodput between the samples [Mbit/s]; NaN where the flow has none."""
+    """Rate at which data arrived between the samples [Mbit/s]; NaN where the flow has none.
+
+    Data behind a hole counts when it arrives: counted when the hole is filled, a burst would be
+    faster than any link.
+    """
     delivered = np.full(len(times), np.nan)
-    delivered[np.searchsorted(times, rows["time_s"])] = rows["delivered_bytes"]
+    arrived = rows["received_bytes"] if "received_bytes" in rows else rows["delivered_bytes"]
+    delivered[np.searchsorted(times, rows["time_s"])] = arrived
     rates: npt.NDArray[np.float64] = np.diff(delivered) * 8 / np.diff(times) / 1e6
     return rates
 

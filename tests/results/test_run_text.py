@@ -58,6 +58,8 @@ def test_the_text_of_a_run_has_its_window_flows_links_and_totals():
         "b 50.0 % 4 2 1.2 8 1.2 ms",
         "a 25.0 % 4 2 1.2 8 1.2 ms",
         "",
+        "retransmits, timeouts, drops and marks are counted over the whole run",
+        "",
         "12,345 packet hops, 67,890 events, 250 ms of one core",
     ]
 
@@ -79,8 +81,55 @@ def test_warnings_and_threads_are_reported():
     ]
     page = made(warnings=["careful"])._repr_html_()
     assert "warning: careful" in page
-    assert page.count("<table") == 3
-    assert made()._repr_html_().count("<table") == 2
+    assert page.count("<table") == 4
+    assert made()._repr_html_().count("<table") == 3
+    assert made(duration_s=25.0)._repr_html_().count("<table") == 2
+
+
+def idle(number, **more):
+    nothing = {"drops": 0, "marks": 0, "queue_mean_packets": 0.0, "queue_p99_packets": 0.0}
+    return link(f"i{number}", 0.001, **{**nothing, "delay_mean_s": 0.0, **more})
+
+
+def test_of_many_links_those_that_do_nothing_are_counted_not_listed():
+    busy = [link("a", 0.25), idle("drops", drops=1), idle("marks", marks=1),
+            idle("queues", queue_mean_packets=2.0), idle("carries")]  # fmt: skip
+    busy[-1]["utilisation"] = 0.006
+    text = str(made(links=[*busy, *(idle(n) for n in range(9))]))
+    rows = text.partition("queueing delay")[2].partition("\n\n")[0]
+    shown = {line.split()[0] for line in rows.strip().splitlines()}
+    assert shown == {"a", "idrops", "imarks", "iqueues", "icarries"}
+    assert "9 links carry less than 0.5 % and queue nothing; --json and" in text
+    few = str(made(links=[*busy, idle(0)]))
+    assert "i0 " in few
+    assert "queue nothing" not in few
+
+
+def test_flows_of_part_of_the_measured_time_have_their_rate_in_their_time():
+    # 25 s are measured, from 5 s on.
+    flows = [
+        flow("early", start_s=0.0, completion_s=None, window_delivered_bytes=10**6),
+        flow("late", start_s=20.0, completion_s=None, window_delivered_bytes=10**6),
+        flow("short", start_s=1.0, completion_s=9.0, window_delivered_bytes=10**6),
+        flow("before", start_s=1.0, completion_s=2.0, window_delivered_bytes=0),
+    ]
+    said = [line for line in lines(str(made(flows=flows))) if "goodput above" in line]
+    assert said == [
+        "late began at 20 s: 800 kbit/s from then on; its goodput above is over the measured time",
+        "short sent from 1 s to 10 s: 1.6 Mbit/s then; its goodput above is over the measured time",
+    ]
+    many = [flow(f"f{n}", start_s=20.0, completion_s=None, window_delivered_bytes=1)
+            for n in range(9)]  # fmt: skip
+    assert "5 more flows did not send in all of the measured time" in str(made(flows=many))
+
+
+def test_an_emulated_link_that_waits_less_than_the_clock_counts_does_not_wait():
+    from ackclock.emulation.run import EmulatedRun
+
+    run = made(links=[link("a", 0.5, delay_mean_s=88.64e-12), link("b", 0.2, delay_mean_s=2e-9)])
+    emulated = EmulatedRun(run.scenario, run.summary, run.tables)
+    assert [row[-1] for row in emulated._link_rows()[1]] == ["0 s", "2 ns"]
+    assert [row[-1] for row in run._link_rows()[1]] == ["88.64 ps", "2 ns"]
 
 
 def test_a_table_that_is_not_there_says_why():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ackclock.studies.queue_state import queue_state
+from ackclock.catalogue import schema
+from ackclock.studies.queue_state import QueueState, queue_state
 
 
 @pytest.mark.parametrize("qdisc", ["fifo", "red", "codel", "green-hits", "sfb", "sred"])
@@ -30,3 +31,14 @@ def test_sfb_keeps_its_bins():
     )
     assert (large - small) % (2 * 20) == 0
     assert large > small
+
+
+def test_what_does_not_grow_evenly_is_said_for_both_numbers_of_flows():
+    uneven, even = QueueState((20, 40), (1560, 3160)), QueueState((20, 40), (2000, 3600))
+    assert str(uneven) == "1560 B with 20 flows, 3160 B with 40"
+    assert str(even) == "400 B and 80 B per flow"
+
+
+@pytest.mark.parametrize("qdisc", [name for name in schema.names("qdisc") if name != "none"])
+def test_no_discipline_keeps_less_than_nothing(qdisc):
+    assert "-" not in str(queue_state(qdisc))

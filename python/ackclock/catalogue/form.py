@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 import reprlib
 import sys
 from dataclasses import replace
@@ -186,7 +187,28 @@ def _unknown_keys(_: Any, allowed: Any, value: Any, rules: Any) -> Iterator[Vali
     known = [key for key in rules.get("properties", {}) if key != "kind"]
     for key in value:
         if key != "kind" and key not in known:
-            yield _unnamed(f'"{key}" is not a key here', str(key), known, path=[key])
+            yield _unknown_key(str(key), known, rules, value)
+
+
+def _unknown_key(key: str, known: list[str], rules: Any, value: Any) -> ValidationError:
+    meant = _described(key, rules.get("properties", {}), value)
+    if meant is None:
+        return _unnamed(f'"{key}" is not a key here', key, known, path=[key])
+    error = _FormError(f'"{key}" is not a key here; did you mean "{meant}"?', path=[key])
+    error.value, error.nearest = key, meant
+    return error
+
+
+def _described(given: str, properties: Any, value: Any) -> str | None:
+    """The one key left out whose description has the word that was written, where none is like it.
+
+    ``extra``, "How much longer the path is than the link's own delay", for ``delay``.
+    """
+    if nearest(given, properties):
+        return None
+    text = {key: str(rules.get("description", "")).lower() for key, rules in properties.items()}
+    found = [k for k in text if k not in value and re.search(rf"\b{re.escape(given)}\b", text[k])]
+    return found[0] if len(found) == 1 else None
 
 
 def _missing(_: Any, required: Any, value: Any, rules: Any) -> Iterator[ValidationError]:
@@ -319,6 +341,10 @@ def _algorithm(checker: Any, room: str, value: Any) -> Iterator[ValidationError]
             return
         if elsewhere := schema.rooms_with(name):
             yield ValidationError(_of_other_room(room, name, elsewhere))
+            return
+        if name.endswith(".py"):
+            message = f'"{name}" names a file without its class; expected "{name}:CLASS"'
+            yield ValidationError(message)
             return
         yield _unnamed(f'there is no {word} "{name}"', name, schema.names(room))
         return

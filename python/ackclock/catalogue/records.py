@@ -243,6 +243,18 @@ def type_words(rules: schema.Data) -> str:
     return " or ".join(kinds)
 
 
+def _choices(field: schema.Data, root: schema.Data) -> str:
+    """The names between which a field of a named type chooses; empty for any other field."""
+    options = [field, *field.get("anyOf", [])]
+    refs = [str(option.get("$ref", "")).rsplit("/", 1)[-1] for option in options]
+    types = [root["$defs"][ref] for ref in refs if ref in root.get("$defs", {})]
+    if len(types) != 1:
+        return ""
+    branches = types[0].get("oneOf", [])
+    names = types[0].get("enum") or [branch.get("const") for branch in branches]
+    return " or ".join(names) if names and all(isinstance(n, str) for n in names) else ""
+
+
 def documentation(title: str, source: str, status: str, rules: schema.Data) -> str:
     """Write a docstring.
 
@@ -267,7 +279,7 @@ def documentation(title: str, source: str, status: str, rules: schema.Data) -> s
             bounds = range_words(field)
             known = "default" in field and field["default"] is not None
             default = f", default {field['default']!r}" if known else ""
-            lines.append(f"{name} : {type_words(field)}{default}")
+            lines.append(f"{name} : {_choices(field, rules) or type_words(field)}{default}")
             text = " ".join(str(field.get("description", "See the source.")).split())
             lines.append(f"    {text}" + (f" Range: {bounds}." if bounds else ""))
     if source:

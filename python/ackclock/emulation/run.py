@@ -31,6 +31,10 @@ WINDOW_LIMITED = 0.01
 """Share of the time that a flow may be limited by a window or buffer without a warning."""
 
 
+_CLOCK_S = 1e-9
+"""What the kernel's clock counts."""
+
+
 class EmulatedRun(Run):
     """A run of the kernel's TCP over our links, in real time.
 
@@ -57,6 +61,15 @@ class EmulatedRun(Run):
             f" {number(s['duration_s'])} s in real time, measured from {number(begin)} s to"
             f" {number(end)} s"
         )
+
+    def _link_rows(self) -> tuple[list[str], list[list[str]]]:
+        head, rows = super()._link_rows()
+        waits = {str(link["id"]): link["delay_mean_s"] for link in self.summary["links"]}
+        # Shorter than the clock of the kernel counts: rounding of times, no waiting.
+        for row in rows:
+            if abs(waits[row[0]] or 0.0) < _CLOCK_S:
+                row[-1] = "0 s"
+        return head, rows
 
     def _foot(self) -> str:
         return lateness_text(self.summary["emulation"])

@@ -261,6 +261,7 @@ class Run:
 
     def _link_rows(self) -> tuple[list[str], list[list[str]]]:
         head = ["link", "used", "drops", "marks", "queue pkt", "p99 pkt", "queueing delay"]
+        ordered = sorted(self.summary["links"], key=lambda link: -link["utilisation"])
         return head, [
             [
                 str(link["id"]),
@@ -271,8 +272,39 @@ class Run:
                 decimals(link["queue_p99_packets"], 0),
                 engineering(link["delay_mean_s"], "s"),
             ]
-            for link in sorted(self.summary["links"], key=lambda link: -link["utilisation"])
+            for link in ordered
+            if len(ordered) <= _FEW_LINKS or _is_busy(link)
         ]
+
+    def _idle_links(self) -> list[str]:
+        """Say how many links the table leaves out, and where they are."""
+        idle = len(self.summary["links"]) - len(self._link_rows()[1])
+        if not idle:
+            return []
+        links = "1 link carries" if idle == 1 else f"{idle} links carry"
+        return [
+            f"{links} less than {percent(_IDLE)} and queue nothing; --json and"
+            ' run.summary["links"] have all'
+        ]
+
+    def _measured(self) -> list[str]:
+        """Say what is not over the measured time: counts, and the lives of late flows."""
+        s = self.summary
+        begin, notes = s["duration_s"] - s["window_s"], []
+        if begin > 0:
+            notes.append("retransmits, timeouts, drops and marks are counted over the whole run")
+        late = [(flow, life) for flow in s["flows"] if (life := _life_s(flow, s, begin))]
+        for flow, life in late[:_FEW_LATE]:
+            own = engineering(8 * flow["window_delivered_bytes"] / life, "bit/s")
+            start, completion = flow["start_s"], flow["completion_s"]
+            when = f"began at {number(start)} s: {own} from then on"
+            if completion is not None:
+                when = f"sent from {number(start)} s to {number(start + completion)} s: {own} then"
+            notes.append(f"{flow['id']} {when}; its goodput above is over the measured time")
+        if len(late) > _FEW_LATE:
+            more = f"{len(late) - _FEW_LATE} more flows did not send in all of the measured time"
+            notes.append(f"{more}, over which their goodput is")
+        return notes
 
     def _foot(self) -> str:
         totals = self.summary["totals"]
@@ -292,14 +324,18 @@ class Run:
 
     def __str__(self) -> str:
         parts = [self._head(), table(*self._flow_rows()), table(*self._link_rows())]
+        if more := [*self._idle_links(), *self._measured()]:
+            parts.append("\n".join(more))
         if notes := self._warnings():
             parts.append("\n".join(notes))
         return "\n\n".join([*parts, self._foot()])
 
     def _repr_html_(self) -> str:
         flows, links = html_table(*self._flow_rows()), html_table(*self._link_rows())
-        notes = [html_table(["warnings"], [[line] for line in self._warnings()])]
-        return fragment(self._head(), flows, links, *(notes if self._warnings() else []))
+        said = [*self._idle_links(), *self._measured()]
+        notes = [("notes", said), ("warnings", self._warnings())]
+        more = [html_table([head], [[line] for line in lines]) for head, lines in notes if lines]
+        return fragment(self._head(), flows, links, *more)
 
     def save(self, folder: str | Path, *, command: str | None = None) -> Path:
         """Write the run bundle: scenario, summary, one Parquet file per table, provenance.
@@ -444,3 +480,38 @@ class Run:
             The package perfetto is not installed.
         """
         return self.export("perfetto", path)
+
+
+_FEW_LINKS = 8
+"""So many links are all shown; of more, those that carry, queue, mark or drop something."""
+_IDLE = 0.005
+"""Utilisation below which a link carries next to nothing."""
+
+
+_FEW_LATE = 4
+"""Flows of part of the measured time that are listed one by one."""
+_WHOLE = 0.95
+"""Part of the measured time that counts as all of it."""
+
+
+def _life_s(flow: dict[str, Any], summary: dict[str, Any], begin: float) -> float | None:
+    """Part of the measured time [s] in which a flow sent; None where that is nearly all or none."""
+    start, completion = flow.get("start_s"), flow.get("completion_s")
+    if start is None or "window_delivered_bytes" not in flow:
+        return None
+    end = summary["duration_s"] if completion is None else start + completion
+    life = min(end, summary["duration_s"]) - max(start, begin)
+    return float(life) if 0 < life < _WHOLE * summary["window_s"] else None
+
+
+def _is_busy(link: dict[str, Any]) -> bool:
+    return (
+        link["utilisation"] >= _IDLE
+        or link["drops"] > 0
+        or link["marks"] > 0
+        or (link["queue_mean_packets"] or 0) >= _QUEUED
+    )
+
+
+_QUEUED = 0.05
+"""Packets waiting on average that the table shows."""

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util import paths
+from ackclock._util.html_table import fragment, html_table
 from ackclock._util.number_text import engineering, working_time
 from ackclock._util.text_table import table
 from ackclock.catalogue import schema
@@ -128,7 +129,15 @@ class Explanation:
     def __repr__(self) -> str:
         return f"Explanation({len(self.data['flows'])} flows, {len(self.data['links'])} links)"
 
-    def __str__(self) -> str:
+    def _head(self) -> str:
+        data = self.data
+        return (
+            f"{self.name or 'scenario'}: {len(data['flows'])} flows, {len(data['links'])} links,"
+            f" era {data['era']}"
+        )
+
+    def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
+        """Heads and rows of flows, links and, where there are some, defaults."""
         data = self.data
         flows = [
             [
@@ -156,19 +165,32 @@ class Explanation:
             for link in data["links"]
         ]
         head = ["flow", "ends", "cc", "recovery", "rtt", "bottleneck", "bdp", "route"]
-        parts = [
-            f"{self.name or 'scenario'}: {len(flows)} flows, {len(links)} links, era {data['era']}",
-            table(head, flows),
-            table(["link", "rate", "delay", "buffer", "when full", "qdisc", "flows"], links),
+        made = [
+            (head, flows),
+            (["link", "rate", "delay", "buffer", "when full", "qdisc", "flows"], links),
         ]
         if data.get("defaults"):
             defaults = [[d["path"], str(d["value"]), d["source"]] for d in data["defaults"]]
-            parts.append(table(["default used", "value", "source"], defaults, most=80))
-        parts.extend(f"warning: {warning}" for warning in data.get("warnings", ()))
-        cost = data.get("predicted")
+            made.append((["default used", "value", "source"], defaults))
+        return made
+
+    def _notes(self) -> list[str]:
+        """Warnings and the predicted cost."""
+        parts = [f"warning: {warning}" for warning in self.data.get("warnings", ())]
+        cost = self.data.get("predicted")
         if cost:
             parts.append(
                 f"predicted: {cost['packet_hops']:,.0f} packet hops, {cost['events']:,.0f} events,"
                 f" about {working_time(cost['cpu_s'])} of one core"
             )
-        return "\n\n".join(parts)
+        return parts
+
+    def __str__(self) -> str:
+        flows, links, *defaults = self._tables()
+        tables = [table(*flows), table(*links), *(table(*rows, most=80) for rows in defaults)]
+        return "\n\n".join([self._head(), *tables, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        notes = [[note] for note in self._notes()]
+        tables = [html_table(*rows) for rows in self._tables()]
+        return fragment(self._head(), *tables, *([html_table(["notes"], notes)] if notes else []))

@@ -70,6 +70,10 @@ def excess(needed: float) -> str:
     return f"{needed / 2**30:,.3g} GiB of memory, of which {allowed / 2**30:,.3g} GiB may be used"
 
 
+_MOST_FACTOR = 1000
+"""Up to here a factor says what to write."""
+
+
 def memory_problem(cost: Cost, tables: Collection[str], *, spills: bool) -> Problem | None:
     """Say that a run of a scenario needs more memory than it may take; None if it does not.
 
@@ -95,5 +99,7 @@ def memory_problem(cost: Cost, tables: Collection[str], *, spills: bool) -> Prob
     if {"flow_samples", "link_samples"} & set(tables):
         factor = math.ceil(needed / allowed_bytes())
         longer = f"make the interval {factor} times as long"
+        if factor > _MOST_FACTOR:
+            longer = "sample far less often"
         return Problem("record.interval", f"{have}; {longer}, {to_disk}")
     return Problem("record", f"{have}; record less, {to_disk}")

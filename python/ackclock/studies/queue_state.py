@@ -41,6 +41,8 @@ class QueueState:
         """Describe it in a few words."""
         if self.flows[1] == self.flows[0] and self.bytes[1] == self.bytes[0]:
             return f"{self.bytes[0]} B, nothing per flow"
+        if self.fixed_bytes < 0:  # tables that grow in steps, or begin with the second flow
+            return f"{self.bytes[0]} B with {FLOWS} flows, {self.bytes[1]} B with {2 * FLOWS}"
         return f"{self.fixed_bytes:.0f} B and {self.bytes_per_flow:.0f} B per flow"
 
 

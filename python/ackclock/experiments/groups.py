@@ -18,7 +18,7 @@ from ackclock.experiments.statistics import Method, equal_values, interval, most
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ackclock.experiments.result import SweepResult
+    from ackclock.experiments.plan import Slot
 
 __all__ = [
     "JITTER",
@@ -169,18 +169,20 @@ def balance_pair(one: Cells, other: Cells) -> tuple[Group, Group]:
     return balance(first, sorted(both)), balance(second, sorted(both))
 
 
-def one_run_points(result: SweepResult) -> set[int]:
+def one_run_points(slots: Sequence[Slot], digests: Mapping[str, str]) -> set[int]:
     """Find the points of which several seeds give one and the same run.
 
     Parameters
     ----------
-    result
+    slots
         Of a sweep.
+    digests
+        Of its runs, by their keys.
     """
-    digests: dict[int, list[str]] = {}
-    for slot in result.slots:
-        digests.setdefault(slot.point, []).append(result.digests[slot.key])
-    return {point for point, of in digests.items() if len(of) > 1 and len(set(of)) == 1}
+    by_point: dict[int, list[str]] = {}
+    for slot in slots:
+        by_point.setdefault(slot.point, []).append(digests[slot.key])
+    return {point for point, of in by_point.items() if len(of) > 1 and len(set(of)) == 1}
 
 
 def describe_one_run(one_run: int, points: int) -> str:

@@ -256,7 +256,7 @@ def run_study(
         raise
     if result.interrupted:
         raise KeyboardInterrupt
-    points = one_run_points(result)
+    points = one_run_points(result.slots, result.digests)
     fixed = [slot for slot in result.slots if slot.point in points]
     is_random = made.case.is_random and len(fixed) < len(result.slots)
     fixed_tables = None

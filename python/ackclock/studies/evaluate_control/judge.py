@@ -237,7 +237,7 @@ def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgeme
             for result in (alone, shared)
             for summary in result.summaries.values()
         ),
-        one_run=len(one_run_points(alone)),
+        one_run=len(one_run_points(alone.slots, alone.digests)),
         points=len({slot.point for slot in alone.slots}),
     )
 

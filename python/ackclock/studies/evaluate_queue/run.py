@@ -183,7 +183,7 @@ def evaluate_queue(
         if result.interrupted:
             raise KeyboardInterrupt
         runs += result.wanted
-        one_run += len(one_run_points(result))
+        one_run += len(one_run_points(result.slots, result.digests))
         points += len(made.points)
         hashes = (summary.get("user_code_hash") for summary in result.summaries.values())
         code = code or next((str(found) for found in hashes if found), None)

@@ -17,7 +17,7 @@ LESSON, SHOWN_S = "fq-codel-game", 0.6
 
 
 def main() -> None:
-    """Open a lesson, go to a time, take the picture."""
+    """Open a lesson, answer it, go to a time, take the picture."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -28,6 +28,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
         page.goto(f"{lab.PAGE.as_uri()}#lesson={LESSON}")
         page.wait_for_selector("body[data-state=ready]")
+        page.locator("#answers button").nth(1).click()
         page.evaluate(f"document.getElementById('scrub').value = {1000 * SHOWN_S}")
         page.locator("#scrub").dispatch_event("input")
         page.screenshot(path=PICTURE)

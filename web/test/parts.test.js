@@ -13,7 +13,7 @@ import { GrowingTables, LiveRun } from '../src/live.js';
 import { StateTable, TimeSequence, jain, lastAt, rateOf, sampled } from '../src/series.js';
 import { answersToml } from '../src/sheets.js';
 import { fromFragment, toFragment } from '../src/share.js';
-import { differences } from '../src/summary.js';
+import { differences, sentences } from '../src/summary.js';
 import { Timeline } from '../src/timeline.js';
 
 test('a sampled table is taken apart by its index', () => {
@@ -226,4 +226,13 @@ test('answers of a sheet are a file for the grader: numbers as numbers, the rest
   const sheet = { name: 'x', questions: [{ id: 'a', unit: 'ms' }, { id: 'b', unit: null }, { id: 'c', unit: 's' }, { id: 'd', unit: 's' }] };
   const text = answersToml(sheet, { a: '12,5', b: 'say "so"\nthen', c: 'fast', d: '' });
   assert.equal(text, 'sheet = "x"\n\n[answers]\na = 12.5\nb = "say \\"so\\"\\nthen"\nc = "fast"\n');
+});
+
+test('sentences give the mean time of the transfers that ended', () => {
+  const flows = { goodput_bps: [1e6, 0, 0], completion_s: [NaN, 2, 3] };
+  const links = { id: { words: [], index: [] }, queue_mean_packets: [], utilisation: [], loss_ratio: [] };
+  const said = sentences({ summary: {}, tables: { flows, links } });
+  assert.equal(said.at(-1), '2 transfers ended, after 2.5 s on average.');
+  flows.completion_s = [null, null, NaN];
+  assert.equal(sentences({ summary: {}, tables: { flows, links } }).length, 1);
 });

@@ -18,6 +18,10 @@
 //! The manual gives the tin of voice a "reduced" interval (from memory; not compared); the code of Linux 6.12 gives every tin
 //! that of the whole, and so it is here.
 //!
+//! COBALT's BLUE forgets an overflow only when its queue is found empty, and queues are looked into while any of them
+//! holds a packet, as in `sch_cake`: a flow that is alone keeps the probability of its last overflow. Linux's buffer
+//! of at least 4 MiB hardly overflows; one of a BDP does at the end of slow start.
+//!
 //! **Deviations**: each host has a number, without a hash; turns are divided exactly, not at random; the buffer is
 //! the link's. `ingress`, `wash` and `nat` are left out, and `autorate-ingress`, which neither the paper nor the manual
 //! defines: they do not say how the rate is estimated.

@@ -11,6 +11,7 @@ const NODE = '#dfe9f5';
 const HOST = '#7f93ad';
 const GLASS = 'rgb(160 190 225 / 0.35)';
 const LOST = '#ff5468';
+const MARK = '#fff3a0';
 const FALL_S = 0.7;
 const PACKET = 5;
 const COLUMN = { width: 18, height: 78 };
@@ -107,14 +108,14 @@ export class NetworkView {
     const { pen } = this;
     for (const packet of this.timeline.onWire(index, time)) {
       const { x, y } = on(packet.at);
-      const sprite = this.#sprite(packet.flow, packet.isAck ? PACKET * 0.5 : PACKET);
+      const sprite = this.#sprite(packet.flow, packet.isAck ? PACKET * 0.5 : PACKET, packet.isMarked);
       pen.drawImage(sprite, x - sprite.width / 4, y - sprite.height / 4, sprite.width / 2, sprite.height / 2);
     }
   }
 
   /** A packet with its glow, drawn once for each flow: hundreds a frame then cost little. */
-  #sprite(flow, size) {
-    const key = `${lightOf(flow)} ${size}`;
+  #sprite(flow, size, isMarked) {
+    const key = `${lightOf(flow)} ${size} ${isMarked}`;
     if (!this.sprites.has(key)) {
       const sprite = document.createElement('canvas');
       sprite.width = sprite.height = size * 8;
@@ -134,6 +135,13 @@ export class NetworkView {
       pen.beginPath();
       pen.arc(middle, middle, size * 0.5, 0, 2 * Math.PI);
       pen.fill();
+      if (isMarked) {
+        pen.strokeStyle = MARK;
+        pen.lineWidth = 3;
+        pen.beginPath();
+        pen.arc(middle, middle, size * 1.3, 0, 2 * Math.PI);
+        pen.stroke();
+      }
       this.sprites.set(key, sprite);
     }
     return this.sprites.get(key);

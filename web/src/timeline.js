@@ -1,9 +1,13 @@
 // What happens at each link, in order, from the table of packets: what a picture at a time needs.
 import { lastAt } from './series.js';
 
+// Bits of the column `flags`.
+const CE = 8;
+const ECE = 16;
+
 /** Events of one link as parallel arrays, and what waits after each arrival or departure. */
 class LinkEvents {
-  sent = { time: [], flow: [], isAck: [], size: [], seq: [] };
+  sent = { time: [], flow: [], isAck: [], isMarked: [], size: [], seq: [] };
   waiting = { time: [], packets: [] };
   dropped = { time: [], flow: [] };
 }
@@ -36,6 +40,8 @@ export class Timeline {
         events.sent.time.push(time);
         events.sent.flow.push(flow);
         events.sent.isAck.push(packets.is_ack[row] === 1);
+        // Congestion experienced, or its echo.
+        events.sent.isMarked.push(((packets.flags?.[row] ?? 0) & (packets.is_ack[row] === 1 ? ECE : CE)) !== 0);
         events.sent.size.push(packets.size_bytes[row]);
         events.sent.seq.push(packets.seq[row]);
       } else {
@@ -48,7 +54,7 @@ export class Timeline {
     }
   }
 
-  /** Packets on the wire of a link: `{flow, isAck, seq, at}` with `at` from 0 to 1 along it. */
+  /** Packets on the wire of a link: `{flow, isAck, isMarked, seq, at}` with `at` from 0 to 1 along it. */
   onWire(link, time, atMost = 1000) {
     const { sent } = this.links[link];
     const wire = this.wires[link];
@@ -62,7 +68,7 @@ export class Timeline {
         if (age > flight + (8 * 3000) / wire.rate_bps) break;
         continue;
       }
-      found.push({ flow: sent.flow[at], isAck: sent.isAck[at], seq: sent.seq[at], at: age / flight });
+      found.push({ flow: sent.flow[at], isAck: sent.isAck[at], isMarked: sent.isMarked[at], seq: sent.seq[at], at: age / flight });
     }
     return found;
   }

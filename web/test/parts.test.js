@@ -236,3 +236,13 @@ test('sentences give the mean time of the transfers that ended', () => {
   flows.completion_s = [null, null, NaN];
   assert.equal(sentences({ summary: {}, tables: { flows, links } }).length, 1);
 });
+
+test('a mark is on the data that carries it and on the acknowledgement that echoes it', () => {
+  const timeline = new Timeline([{ rate_bps: 1e6, propagation_s: 1 }]);
+  const flags = [4, 12, 1, 17];
+  timeline.add({
+    event: { words: ['departure'], index: flags.map(() => 0) }, link: flags.map(() => 0), flags,
+    time_s: [0.1, 0.2, 0.3, 0.4], flow: flags.map(() => 0), is_ack: [0, 0, 1, 1], size_bytes: flags.map(() => 40), seq: [0, 1, 2, 3],
+  });
+  assert.deepEqual(timeline.onWire(0, 0.5).map(({ seq, isMarked }) => [seq, isMarked]), [[3, true], [2, false], [1, true], [0, false]]);
+});

@@ -14,7 +14,9 @@ from ackclock._util import csv_rows
 from ackclock.cli import fluid
 from ackclock.cli.main import main
 from ackclock.reproduce.write import artifact, folder, forensics, sensitivity
+from ackclock.studies import geant_demo
 from ackclock.studies.bottlenecks.survey import survey
+from ackclock.studies.evaluate_control.run import Evaluation
 from ackclock.studies.evaluate_queue.run import QueueEvaluation
 from ackclock.studies.evaluate_queue.score import Scores
 
@@ -52,6 +54,51 @@ def test_scores_of_queues(tmp_path):
     ] == [one[:4] for one in expected]
     numbers = [float(row["value"]) for row in rows]
     np.testing.assert_array_equal(numbers, [one[4] for one in expected])
+
+
+def test_runs_of_an_evaluated_control(tmp_path):
+    # Labels may be texts of tables, with commas and quotes; a value may be unknown or no number.
+    labels = [*NAMES, '{kind = "aimd", b = 0.7}', "", "1e5"]
+    table = pa.table({
+        "control": pa.array(labels).dictionary_encode(),
+        "replicate": list(range(len(labels))),
+        "seed": [2**62 + 1, *range(len(labels) - 1)],
+        "goodput": [*DIGITS, math.inf, math.nan, None, 0.0],
+    })  # fmt: skip
+    of = SimpleNamespace(tables={"environment": table})
+    empty = SimpleNamespace(tables={"environment": table.slice(0, 0)})
+    Evaluation(None, None, "fast", of, empty).write_files(tmp_path, "")
+    rows = read(tmp_path / "alone.csv")
+    assert [row["control"] for row in rows] == labels
+    assert [int(row["replicate"]) for row in rows] == list(range(len(labels)))
+    assert [int(row["seed"]) for row in rows] == table["seed"].to_pylist()
+    *numbers, unknown, zero = (row["goodput"] for row in rows)
+    np.testing.assert_array_equal([float(text) for text in numbers], [*DIGITS, math.inf, math.nan])
+    assert (unknown, float(zero)) == ("", 0.0)
+    assert read(tmp_path / "shared.csv") == []
+    assert (tmp_path / "shared.csv").read_text().strip().count(",") == 3
+
+
+def test_results_of_the_demonstration(tmp_path):
+    keys = [metric.key for metric in geant_demo.METRICS]
+    stated = {
+        qdisc: [
+            {key: DIGITS[(place + number) % len(DIGITS)] for place, key in enumerate(keys)}
+            for number in range(3)
+        ]
+        for qdisc in ("fifo", "with, comma")
+    }
+    seeds = [1, 2**53 - 1, 2**62 + 1]
+    runs = {name: [SimpleNamespace(summary={"seed": seed}) for seed in seeds] for name in stated}
+    results = geant_demo.Results(geant_demo.Size(), "", runs)
+    vars(results)["values"] = stated
+    geant_demo._write_values(results, tmp_path / "results.csv")
+    rows = read(tmp_path / "results.csv")
+    assert [(row["qdisc"], int(row["seed"])) for row in rows] == [
+        (qdisc, seed) for qdisc in stated for seed in seeds
+    ]
+    written = [{key: float(row[key]) for key in keys} for row in rows]
+    assert written == [values for of in stated.values() for values in of]
 
 
 def test_designs_of_searches(tmp_path):

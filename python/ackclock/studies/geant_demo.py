@@ -410,8 +410,6 @@ def write(results: Results, out: Path, command: str) -> Path:
     Path
         The page.
     """
-    import csv
-
     from ackclock._util.page import inline, render
     from ackclock.plot import save
 
@@ -438,13 +436,7 @@ def write(results: Results, out: Path, command: str) -> Path:
             save(made, out / f"{name}.{kind}", command=command)
         text = (out / f"{name}.svg").read_text(encoding="utf-8")
         pictures.append({"svg": inline(text, name), "caption": caption})
-    with (out / "results.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["qdisc", "seed", *(metric.key for metric in METRICS)])
-        for qdisc, runs in results.runs.items():
-            for run, values in zip(runs, results.values[qdisc], strict=True):
-                seed = run.summary["seed"]
-                writer.writerow([qdisc, seed, *(values[metric.key] for metric in METRICS)])
+    _write_values(results, out / "results.csv")
     for qdisc, runs in results.runs.items():
         (out / f"{qdisc}.toml").write_text(runs[0].scenario.to_toml(), encoding="utf-8")
     first = results.runs["fifo"][0]
@@ -468,6 +460,19 @@ def write(results: Results, out: Path, command: str) -> Path:
     path = out / "index.html"
     path.write_text(page, encoding="utf-8")
     return path
+
+
+def _write_values(results: Results, file: Path) -> None:
+    """Write what was measured of every run as CSV."""
+    import csv
+
+    with file.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(["qdisc", "seed", *(metric.key for metric in METRICS)])
+        for qdisc, runs in results.runs.items():
+            for run, values in zip(runs, results.values[qdisc], strict=True):
+                seed = run.summary["seed"]
+                writer.writerow([qdisc, seed, *(values[metric.key] for metric in METRICS)])
 
 
 def demonstrate(out: Path, *, quick: bool = False) -> str:

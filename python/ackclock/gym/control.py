@@ -32,6 +32,7 @@ class _Sums:
     """What has been seen of a flow since its last step."""
 
     lost: int = 0
+    written_off: int = 0
     timeouts: int = 0
     acks: int = 0
     marked: int = 0
@@ -55,6 +56,23 @@ class Agent:
     min_rtt_s: float = math.nan
     srtt_s: float = math.nan
     waiting: float | None = None
+    timeout_s: float = math.nan
+    lost_s: float = math.nan
+    lost_then: int = 0
+
+    def count_lost(self, now_s: float) -> None:
+        """Count a segment that was declared lost, by a timeout if there is one at this time."""
+        self.lost_then = self.lost_then + 1 if now_s == self.lost_s else 1
+        self.lost_s = now_s
+        self.sums.lost += 1
+        self.sums.written_off += now_s == self.timeout_s
+
+    def count_timeout(self, now_s: float) -> None:
+        """Count a timeout; what was declared lost just before it is of it as well."""
+        self.sums.timeouts += 1
+        self.timeout_s = now_s
+        if now_s == self.lost_s:
+            self.sums.written_off += self.lost_then
 
     def see(self, window: Any, fact: Any) -> None:
         """Take an acknowledgement or a congestion event into account."""
@@ -101,6 +119,7 @@ class Agent:
             duration_s=duration,
             delivered=delivered,
             lost=sums.lost,
+            written_off=sums.written_off,
             timeouts=sums.timeouts,
             rtt_s=sums.rtt_sum / sums.rtts if sums.rtts else math.nan,
             min_rtt_s=self.min_rtt_s,
@@ -303,14 +322,15 @@ class Learner:
 
     def on_lost(self, window: Any, lost: Any) -> None:
         """Count a segment that was declared lost."""
-        del window, lost
-        self._joined()[1].sums.lost += 1
+        del window
+        self._joined()[1].count_lost(lost.now_s)
 
     def on_congestion(self, window: Any, event: Any) -> None:
         """Count timeouts; the policy decides what follows."""
         link, agent = self._joined()
         agent.see(window, event)
-        agent.sums.timeouts += event.kind == "timeout"
+        if event.kind == "timeout":
+            agent.count_timeout(event.now_s)
         link.pause(event.now_s, None)
         if event.kind != "timeout":
             # After a timeout the window is one segment, as RFC 5681 has it.

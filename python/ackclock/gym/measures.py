@@ -68,9 +68,12 @@ class Step:
     delivered: int
     """Segments delivered."""
     lost: int
-    """Segments that the sender declared lost; a timeout declares all that is under way lost
-    (RFC 5681). The last step of a run also counts those that its links had lost and the sender
-    had not noticed."""
+    """Segments that the sender declared lost. The last step of a run also counts those that its
+    links had lost and the sender had not noticed."""
+    written_off: int
+    """Of them, those that a timeout declared lost: all that was under way (RFC 5681), of which some
+    may arrive all the same. No sender knows of which; without these the losses of all steps are at
+    most those of the run, with them at least."""
     timeouts: int
     """Expiries of the retransmission timer."""
     rtt_s: float

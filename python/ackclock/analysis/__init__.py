@@ -19,15 +19,18 @@ from ackclock.analysis.fairness import (
     spread,
 )
 from ackclock.analysis.harm import harm, harm_table
+from ackclock.analysis.warm_up import WarmUp, find_warm_up
 
 __all__ = [
     "SQL",
+    "WarmUp",
     "ack_compression",
     "competitive",
     "compression_of",
     "congested_users",
     "congestion_events",
     "fairness",
+    "find_warm_up",
     "harm",
     "harm_table",
     "jain",

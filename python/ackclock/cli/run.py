@@ -140,7 +140,7 @@ def run(
             beside = _compare(scenario, done) if with_twin else None
             if as_json:
                 twin = {} if beside is None else {"twin": beside.to_dict()}
-                print_json({**done.summary, **twin})
+                print_json({**done.summary, "warnings": done.warnings, **twin})
             elif not quiet:
                 click.echo(str(done) if beside is None else f"{done}\n\n{beside}")
 

@@ -319,8 +319,19 @@ class Run:
         many = "one thread" if threads == 1 else f"{threads} threads"
         return took if reason is None else f"{took}\nrun on {many}: {reason}"
 
+    @property
+    def warnings(self) -> list[str]:
+        """What the run may mislead about: what the engine says, and a warm-up that was left in.
+
+        A warm-up is looked for, by `ackclock.analysis.find_warm_up`, where measurement begins at
+        0 s and ``flow_samples`` or ``link_samples`` are recorded.
+        """
+        from ackclock.results.warm_up import describe_warm_up
+
+        return [*(self.summary.get("warnings") or ()), *describe_warm_up(self.summary, self.tables)]
+
     def _warnings(self) -> list[str]:
-        return [f"warning: {warning}" for warning in self.summary.get("warnings") or ()]
+        return [f"warning: {warning}" for warning in self.warnings]
 
     def __str__(self) -> str:
         parts = [self._head(), table(*self._flow_rows()), table(*self._link_rows())]

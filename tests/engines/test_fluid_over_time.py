@@ -240,3 +240,9 @@ def test_bad_input_is_reported_by_name():
     assert problems_of(lambda: FluidCase({"net": ONE})) == ['"traffic" is missing (The flows)']
     found = problems_of(lambda: trace([[0, "a", "c", 5]], allocation="alpha-fair"))
     assert "flows that last" in found[0]
+
+
+def test_a_percentile_of_few_flows_carries_their_count():
+    few, many = (str(one_link(load=0.5, count=count).execute()) for count in (200, 1500))
+    assert "(of 200 flows: too low on average)" in few
+    assert "too low" not in many

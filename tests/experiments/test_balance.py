@@ -162,3 +162,13 @@ def test_rows_that_other_points_or_later_times_have_are_no_faults():
     over = {"flows[0].id": ["one", "other"]}
     made = ac.sweep(case, over, metrics=["flows[other].goodput_bps", "flows[f7].goodput_bps"])
     assert len(made.run(store=False, progress=False).slots) == 2
+
+
+def test_a_bootstrap_of_few_values_says_that_it_is_no_better():
+    few = balance({"p": {number: Value(2.0**number) for number in range(3)}})
+    assert few.note() == ""
+    assert few.note(method="bootstrap") == (
+        "the bootstrap of 3 values is too narrow; Student's t (method = t) errs less"
+    )
+    ten = balance({"p": {number: Value(float(number)) for number in range(10)}})
+    assert ten.note(method="bootstrap") == ""

@@ -303,7 +303,9 @@ class SweepResult:
             low, high = metrics.within_range(metric, *ends)
             rows.append((mean, low, high, min(known), max(known), len(group.known), group.runs))
             notes.append(
-                "; ".join(filter(None, (group.note(confidence), self._short(metric, cells))))
+                "; ".join(
+                    filter(None, (group.note(confidence, method), self._short(metric, cells)))
+                )
             )
         made = {name: label_column([group[i] for group in groups]) for i, name in enumerate(names)}
         return _with_numbers(made, rows, notes)

@@ -201,6 +201,11 @@ def _series(
     return series, active
 
 
+FEW = 1000
+"""Flows below which their 99th percentile is too low on average: of lognormal data with a deviation
+of 1 by 15 % with 50 flows, by 12 % with 100, by 1 % with 1000."""
+
+
 def _totals(
     transfers: Transfers,
     given: Mapping[str, Any],
@@ -270,13 +275,16 @@ def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
         # Other units, as "flow unit", have no decimal prefix.
         return engineering(value, of) if unit == "bit/s" else number(value)
 
+    # Nearly the greatest of few values, which is less than what one in a hundred exceeds.
+    counted = totals["counted"]
+    few = f" (of {counted} flows: too low on average)" if 0 < counted < FEW else ""
     rows = [
         ["flows", str(totals["flows"]), f"{totals['completed']} ended by {seconds('end_s')}"],
         ["sojourn", seconds("mean_sojourn_s"), f"mean of {totals['counted']}"],
         [
             "slowdown",
             shown("mean_slowdown"),
-            f"median {shown('median_slowdown')}, 99 % {shown('p99_slowdown')}",
+            f"median {shown('median_slowdown')}, 99 % {shown('p99_slowdown')}{few}",
         ],
         ["active", shown("mean_active"), f"mean; most {totals['most_active']}"],
         ["goodput", amount(totals["goodput"], unit), "" if unit == "bit/s" else unit],

@@ -13,6 +13,7 @@ SMALL = {
     "printed": 60,
     "differences": 200,
     "selected": 60,
+    "widths": 200,
 }
 """Experiments of the fast tests; the bootstrap and the gate take longer, and are slow."""
 

@@ -14,7 +14,7 @@ import pytest
 
 from ackclock.reproduce.paper import Parameter
 from ackclock.reproduce.run.judge import Part, Target
-from ackclock.reproduce.run.reproduction import OTHER, Reproduction, _next_replicates
+from ackclock.reproduce.run.reproduction import Reproduction, _next_replicates
 from ackclock.reproduce.run.sensitivity import Sensitivity, Trial
 from ackclock.reproduce.run.standing import STANDINGS, Standing
 from ackclock.reproduce.search.search import Found, Judgement, Tried
@@ -187,15 +187,6 @@ def test_undecided_claims_get_twice_as_many_replicates_up_to_the_limit():
     assert [following(n, 20) for n in (1, 3, 12, 20, 25)] == [2, 6, 20, 0, 0]
     assert following(2, 20, until="x") == 0
     assert following(2, 0) == 0
-
-
-def test_replicates_that_are_values_of_a_parameter_are_known_from_those_of_seeds():
-    assert OTHER.search(
-        "SELECT 'n' AS part, CAST(start AS BIGINT) AS replicate, value FROM s.flows"
-    )
-    assert OTHER.search("select gap\n  as replicate, 1 AS value")
-    assert not OTHER.search("SELECT a.replicate, start AS part, 1 AS value")
-    assert not OTHER.search("SELECT r.replicate AS replicate, 1 AS value")
 
 
 def trial(verdict, *parts, **values):

@@ -20,6 +20,7 @@ from ackclock.dossier import baseline
 from ackclock.experiments.comparison import compare
 from ackclock.experiments.groups import Value
 from ackclock.experiments.statistics import Method, Precision, interval
+from ackclock.reproduce.run.estimates import half_width
 from ackclock.reproduce.run.family import control_family
 from ackclock.reproduce.run.judge import Part, judge
 from ackclock.reproduce.run.measure import Evaluated
@@ -367,6 +368,26 @@ def measure_selected(draws: int = DRAWS) -> Table:
     return Table(head, rows)
 
 
+def measure_widths(draws: int = DRAWS) -> Table:
+    """How often the interval of a half width holds the truth, by the kind of data."""
+    cases: dict[str, tuple[Draw, float]] = {
+        "normal": (lambda generator, n: generator.normal(0.0, 1.0, n), 1.0),
+        "Student's t of 3 degrees": (lambda generator, n: generator.standard_t(3, n), 3**0.5),
+        "lognormal, deviation 1": (_lognormal, float(((np.e - 1) * np.e) ** 0.5)),
+    }
+    rows = {}
+    for name, (draw, deviation) in cases.items():
+        generator = np.random.default_rng(11)
+        # Half the interval of ten runs, whose deviation is known.
+        truth = half_width([-1.0, 1.0], 10, 0.95, is_sample=False).value / 2**0.5 * deviation
+        rates = []
+        for count in (5, 10, 30):
+            found = [half_width(draw(generator, count).tolist(), 10, 0.95) for _ in range(draws)]
+            rates.append(_share(one.low <= truth <= one.high for one in found))
+        rows[name] = tuple(rates)
+    return Table(("data", "5 values", "10", "30"), rows)
+
+
 def _result(goodput: list[dict[str, Any]]) -> Any:
     """A sweep's result with these scores and no flows."""
     import pyarrow as pa
@@ -389,6 +410,7 @@ MEASURED: dict[str, tuple[Path, Callable[[int], Table]]] = {
     "gate": (VERDICTS, measure_gate),
     "differences": (VERDICTS, measure_differences),
     "selected": (VERDICTS, measure_selected),
+    "widths": (VERDICTS, measure_widths),
 }
 """Tables by the name that pages call them."""
 

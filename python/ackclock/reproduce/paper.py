@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,10 @@ class Expected:
     source: str
 
 
+_POINTS = re.compile(r"(?<!replicate)\s+AS\s+replicate\b", re.IGNORECASE)
+"""In a measure whose replicates are values of a parameter."""
+
+
 @dataclass(frozen=True)
 class Check:
     """One measure of a claim and what it must be. Keys as in ``claims.toml``."""
@@ -78,6 +83,11 @@ class Check:
     ran: int = 0
     ours: str = ""
     reading: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_design(self) -> bool:
+        """Whether its replicates are points that somebody chose, such as start times, not seeds."""
+        return bool(_POINTS.search(self.measure))
 
     def counts(self, chosen: Mapping[str, str]) -> bool:
         """Whether it counts under a choice of readings.

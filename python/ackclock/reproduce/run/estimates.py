@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ackclock.experiments.statistics import FEWEST_EQUAL
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,6 +24,9 @@ RESAMPLES = 2000
 
 FEWEST = 3
 """Replicates that a bootstrap of replicates needs."""
+
+FEWEST_OF_SHAPE = 5
+"""Values from which on a kurtosis is estimated."""
 
 
 class Estimate(NamedTuple):
@@ -89,8 +94,13 @@ def rank_correlation(
     return Estimate(whole, float(low), float(high))
 
 
-def half_width(values: Sequence[float], ran: int, confidence: float) -> Estimate:
-    """Estimate half the interval that a number of runs has, with its chi-squared interval.
+def half_width(
+    values: Sequence[float], ran: int, confidence: float, *, is_sample: bool = True
+) -> Estimate:
+    """Estimate half the interval that a number of runs has, with its interval after Bonett.
+
+    The chi-squared interval of a deviation is for normal data alone: of data with long tails it
+    holds the truth the less often the more values there are. Bonett's has the sample's kurtosis.
 
     Parameters
     ----------
@@ -100,23 +110,43 @@ def half_width(values: Sequence[float], ran: int, confidence: float) -> Estimate
         Runs of the interval in question, at least 2.
     confidence
         Level of both intervals.
+    is_sample
+        The values are a sample; else all points of a design, whose deviation has no interval.
 
     Returns
     -------
     Estimate
-        NaN throughout for fewer than two values.
+        NaN throughout for fewer than two values; ends are NaN for fewer than five of a sample, of
+        which the kurtosis is not known.
+
+    References
+    ----------
+    D. G. Bonett, "Approximate confidence interval for standard deviation of nonnormal
+    distributions", Comput. Statist. Data Anal. 50 (2006), 775-782.
     """
     import numpy as np
-    from scipy.special import chdtri, stdtrit
+    from scipy.special import ndtri, stdtrit
 
-    if len(values) < 2 or ran < 2:
+    count = len(values)
+    if count < 2 or ran < 2:
         return Estimate(math.nan, math.nan, math.nan)
-    freedom = len(values) - 1
-    half = float(np.std(values, ddof=1)) * float(stdtrit(ran - 1, 0.5 + confidence / 2)) / ran**0.5
-    # chdtri takes the probability of the upper tail.
-    upper = float(chdtri(freedom, (1 - confidence) / 2))
-    lower = float(chdtri(freedom, (1 + confidence) / 2))
-    return Estimate(half, half * (freedom / upper) ** 0.5, half * (freedom / lower) ** 0.5)
+    data = np.sort(np.asarray(values, dtype=float))
+    per_deviation = float(stdtrit(ran - 1, 0.5 + confidence / 2)) / ran**0.5
+    deviation = float(data.std(ddof=1))
+    half = deviation * per_deviation
+    if not is_sample or (deviation == 0 and count >= FEWEST_EQUAL):
+        return Estimate(half, half, half)
+    z = float(ndtri(0.5 + confidence / 2))
+    if deviation == 0 or count < FEWEST_OF_SHAPE or count <= z:
+        return Estimate(half, math.nan, math.nan)
+    cut = int(count / (2 * (count - 4) ** 0.5))
+    centre = data[cut : count - cut].mean() if count > 2 * cut else np.median(data)
+    squares = ((data - data.mean()) ** 2).sum()
+    kurtosis = float(count * ((data - centre) ** 4).sum() / squares**2)
+    scale = count / (count - z)
+    error = scale * (max(kurtosis - (count - 3) / count, 0.0) / (count - 1)) ** 0.5
+    low, high = (math.sqrt(scale * math.exp(sign * z * error)) for sign in (-1, 1))
+    return Estimate(half, half * low, half * high)
 
 
 def prediction(

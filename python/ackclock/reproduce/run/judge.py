@@ -50,6 +50,9 @@ WIDEST = 1.6
 """A prediction interval supports a claim only if it is at most this many times as wide as that of
 endless replicates; six replicates are enough for a number of one run."""
 
+NARROW = "; more replicates narrow it"
+"""What an interval that decides nothing needs."""
+
 SLACK = 1e-12
 """Relative rounding that no bound minds."""
 
@@ -117,6 +120,8 @@ class Part:
         exact or has no bound.
     is_exact
         Nothing random is behind it.
+    is_design
+        The values are all points of a design, whose range takes the place of an interval.
     """
 
     name: str
@@ -132,6 +137,7 @@ class Part:
     values: tuple[float | None, ...] = ()
     p_value: float | None = None
     is_exact: bool = False
+    is_design: bool = False
 
 
 def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:
@@ -193,6 +199,7 @@ def judge(
     ran: int = 0,
     spread: Spread | None = None,
     looks: int = 1,
+    is_design: bool = False,
 ) -> Part:
     """Judge one number of a claim.
 
@@ -218,27 +225,35 @@ def judge(
     looks
         How often the number may be judged, with more replicates each time: the error is divided
         among them.
+    is_design
+        The values are all points of a design, and no sample: their range judges them. A single
+        point of a random study still decides nothing.
     """
     goal = target(expect, columns)
+    is_design = is_design and len(values) > 1
+    is_whole = is_exact or is_design
     known = [value for value in values if value is not None and not math.isnan(value)]
     if len(known) < len(values) or not known:
         lost = len(values) - len(known)
         why = f"the measure has no value in {lost} of {len(values)} replicates"
         return Part(name, None, None, None, len(known), goal.text, "undecided", why)
     if "holds" in expect:
-        return _truth(name, known, expect["holds"], goal, is_exact=is_exact, looks=looks)
+        part = _truth(name, known, expect["holds"], goal, is_exact=is_whole, looks=looks)
+        return _of_design(part) if is_design else part
     numbers = [float(value) for value in known]
     differing = most_differing(len(numbers), confidence_of(looks))
     is_few = equal_values(numbers) and differing >= MAJORITY
-    if given is None and goal.ends and not is_exact and is_few:
+    if given is None and goal.ends and not is_whole and is_few:
         most = f"{100 * differing:.0f} %"
         why = f"all {len(numbers)} values are equal, and up to {most} of runs may differ; run more"
         mean = numbers[0]
         return Part(name, mean, None, None, len(known), goal.text, "undecided", why, goal)
-    if ran and not is_exact and given is None:
+    if ran and not is_whole and given is None:
         return _predicted(name, numbers, goal, ran, spread, looks)
     confidence = confidence_of(looks)
-    found = Estimate(*_interval(numbers, method, given, confidence, is_exact=is_exact))
+    found = Estimate(*_interval(numbers, method, given, confidence, is_whole=is_whole))
+    if is_design:
+        return _of_design(replace(compare(name, found, len(known), goal), is_exact=is_exact))
     if is_exact:
         part = compare(name, found, len(known), goal)
         one_run = (
@@ -251,6 +266,13 @@ def judge(
     if given is None and goal.ends:
         p_value = looks * mean_p_value(numbers, nearest(found.value, goal))
     return compare(name, found, len(known), goal, looks, p_value)
+
+
+def _of_design(part: Part) -> Part:
+    """Say of a number that its values are all that there are: nothing is left to chance."""
+    why = part.why.replace("the interval", "the range").replace(NARROW, "")
+    why = f"{why} (all {part.count} points of a design; no sampling interval)"
+    return replace(part, is_design=True, p_value=None, why=why)
 
 
 def confidence_of(looks: int) -> float:
@@ -347,7 +369,7 @@ def compare(
     place = {
         "met": f"is {goal.within}",
         "missed": f"is not {goal.within}",
-        "undecided": f"is not all {goal.within}, nor all out of it; more replicates narrow it",
+        "undecided": f"is not all {goal.within}, nor all out of it{NARROW}",
     }[outcome]
     if p_value is None and low != high and goal.ends:
         p_value = looks * _normal_p_value(found, nearest(mean, goal), looks)
@@ -374,13 +396,13 @@ def _interval(
     given: tuple[float, float] | None,
     confidence: float,
     *,
-    is_exact: bool,
+    is_whole: bool,
 ) -> tuple[float, float, float]:
     from ackclock.experiments.statistics import interval
 
     if given is not None:
         return (sum(values) / len(values), *given)
-    if is_exact:
+    if is_whole:
         # Values of a designed grid are all there is: their range, no interval of a mean.
         return sum(values) / len(values), min(values), max(values)
     return interval(values, confidence, "bootstrap" if method == "bootstrap" else "t")

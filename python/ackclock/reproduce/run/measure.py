@@ -340,14 +340,17 @@ def _part(
     """Judge the rows of one part."""
     first = rows[0]
     if check.statistic == "spearman":
-        found = rank_correlation(rows, confidence_of(looks), is_exact=is_exact)
+        is_whole = is_exact or check.is_design
+        found = rank_correlation(rows, confidence_of(looks), is_exact=is_whole)
         count = len({row.get("replicate") for row in rows})
         return compare(title, found, count, target(check.expect, first), looks)
     values = [row["value"] for row in rows]
     _kinds(values, check, wrong)
-    if check.statistic == "half-width" and not is_exact and None not in values:
-        found = half_width(values, check.ran, confidence_of(looks))
-        return compare(title, found, len(values), target(check.expect, first), looks)
+    if check.statistic == "half-width" and None not in values:
+        is_sample = not (is_exact or check.is_design)
+        found = half_width(values, check.ran, confidence_of(looks), is_sample=is_sample)
+        part = compare(title, found, len(values), target(check.expect, first), looks)
+        return replace(part, is_exact=is_exact, is_design=check.is_design)
     # A query that computes an interval over replicates has none of one.
     low, high = first.get("low"), first.get("high")
     given = None if low is None or high is None else (float(low), float(high))
@@ -363,6 +366,7 @@ def _part(
         ran=check.ran,
         spread=Spread(float(first["spread"]), float(first["freedom"])) if pooled else None,
         looks=looks,
+        is_design=check.is_design,
     )
     return replace(part, values=tuple(None if v is None else float(v) for v in values))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -174,8 +173,8 @@ def reproduce(
         if name not in done:
             missing.setdefault(name, "not run: only a part of the paper was requested")
     limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
-    measures = [check.measure for claim in wanted_claims for check in claim.checks]
-    whole = set(studies_of(paper, *filter(OTHER.search, measures)))
+    designs = [check for claim in wanted_claims for check in claim.checks if check.is_design]
+    whole = set(studies_of(paper, *(check.measure for check in designs)))
     looks = {name: 1 if name in whole else _looks(sweep, limit) for name, sweep in sweeps.items()}
     judged = Judged(paper, tier, wanted_claims, missing, looks)
     for result in done.values():
@@ -208,10 +207,6 @@ def reproduce(
         reading,
         inference,
     )
-
-
-OTHER = re.compile(r"(?<!replicate)\s+AS\s+replicate\b", re.IGNORECASE)
-"""In a measure whose replicates are values of a parameter, such as start times, not seeds."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ackclock.experiments.plan import Slot
 from ackclock.experiments.statistics import Mean
 from ackclock.studies.algorithm_argument import Subject
 from ackclock.studies.evaluate_control import grid
-from ackclock.studies.evaluate_control.judge import Judgement, Neighbour, judged
+from ackclock.studies.evaluate_control.judge import Judgement, Neighbour, judged, mean_ratio
 from ackclock.studies.evaluate_control.page import page, sentences
 from ackclock.studies.evaluate_control.report import _shade, chart
 from ackclock.studies.evaluate_control.run import Evaluation
@@ -167,6 +167,26 @@ def flows(ids, **columns):
     return [{"id": name, "goodput_bps": value, **columns} for name, value in ids.items()]
 
 
+def test_ratios_of_equal_flows_are_1_and_turned_round_the_inverse():
+    draws = np.random.default_rng(3).lognormal(0.0, 0.6, (2, 200, 10))
+    # By their mean the ratio of equal flows with this deviation is 1.43.
+    assert np.mean(draws[0] / draws[1]) > 1.35
+    found = [mean_ratio((a / b).tolist()) for a, b in zip(*draws, strict=True)]
+    assert np.mean([math.log(one.mean) for one in found]) == pytest.approx(0, abs=0.045)
+    assert np.mean([one.low <= 1 <= one.high for one in found]) == pytest.approx(0.95, abs=0.06)
+    for one, (a, b) in zip(found, zip(*draws, strict=True), strict=True):
+        other = mean_ratio((b / a).tolist())
+        assert other == pytest.approx((1 / one.mean, 1 / one.high, 1 / one.low))
+    # Two seeds of logarithms 0 and ln 4: t of one degree of freedom is 12.7062.
+    one = mean_ratio([1.0, math.nan, 4.0])
+    assert one.mean == pytest.approx(2)
+    assert math.log(one.high / 2) == pytest.approx(12.7062 * math.log(4) / 2, rel=1e-5)
+    # Nothing at all is a ratio, too: who gets nothing is harmed beyond doubt.
+    assert mean_ratio([0.0, 1.0]) == Mean.of([0.0, 1.0])
+    assert Neighbour(one, mean_ratio([0.0] * 3)).is_harmed
+    assert math.isnan(mean_ratio([math.nan]).mean)
+
+
 def test_neighbours_share_by_the_mean_of_flows_and_keep_by_that_among_their_own_kind():
     place = {"environment": "x", "replicate": 0}
     alone = [
@@ -177,13 +197,13 @@ def test_neighbours_share_by_the_mean_of_flows_and_keep_by_that_among_their_own_
     both = {"router": "DRR", "other": "AIMD"}
     shared = [
         *flows({"own0": 3.0, "own1": 5.0, "other0": 1.0, "other1": 3.0}, **both, **place),
-        # Where the others get nothing, or got nothing before, there is no ratio.
+        # They get nothing here; what they got before is not known.
         *flows({"own0": 3.0, "other0": 0.0}, **both, environment="y", replicate=0),
     ]
     one = judge({("Mine", "x"): (1.0,), ("AIMD", "x"): (1.0,)}, alone, shared)
     found = one.neighbours["DRR", "AIMD"]
-    assert found.share.mean == 2.0
-    assert found.kept.mean == 0.25
+    assert found.share.mean == pytest.approx((4 + 3) / (2 + 0))
+    assert found.kept.mean == pytest.approx(0.25)
     assert not found.is_harmed
     shared = [
         row
@@ -200,9 +220,10 @@ def test_neighbours_share_by_the_mean_of_flows_and_keep_by_that_among_their_own_
         )
     ]
     two = judge({("Mine", "x"): (1.0, 1.0), ("AIMD", "x"): (1.0, 1.0)}, alone, shared)
-    # 0.505 ± 12.7 * 0.005.
+    # Logarithms: their mean ± 12.7 halves of their difference.
+    half = 12.7062 * math.log(0.51 / 0.5) / 2
     assert two.neighbours["DRR", "AIMD"].kept.high == pytest.approx(
-        0.505 + 12.7062 * 0.005, rel=1e-4
+        (0.5 * 0.51) ** 0.5 * math.exp(half), rel=1e-4
     )
     assert two.neighbours["DRR", "AIMD"].is_harmed
 

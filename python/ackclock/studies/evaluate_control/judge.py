@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ackclock.experiments.result import SweepResult
     from ackclock.studies.algorithm_argument import Subject
 
-__all__ = ["UNFAIR", "Judgement", "judged"]
+__all__ = ["UNFAIR", "Judgement", "judged", "mean_ratio"]
 
 UNFAIR = 1.0
 """A control is called unfair where the mean of (max - min) / mean of goodputs, over seeds, is above
@@ -56,7 +56,8 @@ class Neighbour:
     Parameters
     ----------
     share
-        Goodput of an own flow over that of a flow of the other; 1 is equal.
+        Goodput of an own flow over that of a flow of the other, in all environments together; 1 is
+        equal. As `kept` a geometric mean over replicates, see `mean_ratio`.
     kept
         Goodput of a flow of the other beside own flows, over its goodput among its own kind: 1
         where they change nothing, 0 where they take all, above 1 where it gains.
@@ -309,19 +310,60 @@ def _neighbours(shared: SweepResult, alone: SweepResult) -> dict[tuple[str, str]
         place = (row["router"], row["other"], row["environment"], row["replicate"])
         kind = "own" if row["id"].startswith("own") else "other"
         got.setdefault(place, {"own": [], "other": []})[kind].append(row["goodput_bps"])
-    shares: dict[tuple[str, str], dict[int, list[tuple[float, float]]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
+    totals: dict[tuple[str, str], dict[int, _Totals]] = defaultdict(lambda: defaultdict(_Totals))
     for (router, other, environment, replicate), kinds in got.items():
-        mine, theirs = _mean(kinds["own"]), _mean(kinds["other"])
-        before = _mean(alone_bps[router, other, environment, replicate])
-        share = mine / theirs if theirs > 0 else float("nan")
-        kept = theirs / before if before > 0 else float("nan")
-        shares[router, other][replicate].append((share, kept))
+        total = totals[router, other][replicate]
+        theirs = _mean(kinds["other"])
+        total.mine += _mean(kinds["own"])
+        total.theirs += theirs
+        if alone_flows := alone_bps[router, other, environment, replicate]:
+            total.before += _mean(alone_flows)
+            total.after += theirs
     return {
         place: Neighbour(
-            Mean.of(_mean(share for share, _ in pairs) for pairs in by_rep.values()),
-            Mean.of(_mean(kept for _, kept in pairs) for pairs in by_rep.values()),
+            mean_ratio([_ratio(total.mine, total.theirs) for total in of.values()]),
+            mean_ratio([_ratio(total.after, total.before) for total in of.values()]),
         )
-        for place, by_rep in shares.items()
+        for place, of in totals.items()
     }
+
+
+@dataclass
+class _Totals:
+    """Goodput of a flow in all environments of a replicate [bit/s].
+
+    The ratio of totals is not ruled by an environment in which one side gets nearly nothing, as a
+    mean of ratios is, nor the ratio of its logarithm.
+    """
+
+    mine: float = 0.0
+    theirs: float = 0.0
+    after: float = 0.0
+    before: float = 0.0
+
+
+def _ratio(one: float, other: float) -> float:
+    return one / other if other > 0 else float("nan")
+
+
+def mean_ratio(ratios: Sequence[float]) -> Mean:
+    """Compute the geometric mean of ratios with the interval of Student's t of their logarithms.
+
+    Of two equal flows one gets twice as much as the other as often as half: 2 and 1/2 average 1,
+    where their mean is 1.25; and the mean ratio of a to b is one over that of b to a.
+
+    Parameters
+    ----------
+    ratios
+        At least 0, one per replicate; NaN where not known.
+
+    Returns
+    -------
+    Mean
+        Where one is 0, which has no logarithm: the arithmetic mean.
+    """
+    known = [ratio for ratio in ratios if not math.isnan(ratio)]
+    if any(ratio <= 0 for ratio in known):
+        return Mean.of(known)
+    found = Mean.of(math.log(ratio) for ratio in known)
+    return Mean(*(math.exp(end) for end in found))

@@ -96,7 +96,7 @@ def _sharing(found: Judgement) -> str:
     about = (
         f"Sharing with SACK: (max-min)/mean among its own kind; beside five flows of another,"
         f" goodput of a flow of {found.control}\nover one of"
-        " theirs (and theirs over its goodput among its own kind)"
+        " theirs (and theirs over its goodput among its own kind), all environments together"
     )
     return f"{about}\n{table(['router', 'own kind', *others], rows)}"
 

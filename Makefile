@@ -22,7 +22,8 @@ PYTEST_CORES := -n logical --maxprocesses 8 --dist loadfile
 test: export PROPTEST_RNG_SEED := 1
 RUST := Cargo.toml Cargo.lock $(shell find crates -path crates/ackclock-stacks -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants stacks docs web test-web wheels test-wheel new clean
+.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants stacks docs html web test-web wheels test-wheel npm crates site sbom recipes \
+	release test-release cut new clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -66,6 +67,7 @@ lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of
 	$(BIN)/python tools/write_stubs.py --check
 	$(BIN)/python tools/write_schemas.py --check
 	$(BIN)/python tools/write_readme.py --check
+	$(BIN)/python tools/release/metadata.py --check
 
 # Needs cargo-mutants; MUTANTS is the sample, such as rust:10 python:50.
 mutants: setup ## share of small faults that the tests notice, on a sample with a fixed seed; an hour
@@ -106,14 +108,16 @@ audit: setup ## licences of all dependencies, known advisories, unsafe code unde
 	$(BIN)/python tools/audit.py $(ADVISORIES)
 
 # The reference is written anew from the core and the command line each time.
-docs: setup ## the documentation as HTML in docs/_build/html; warnings are errors
+docs: html ## the documentation as HTML in docs/_build/html; warnings are errors; programs of its pages are run
+	$(BIN)/python tools/check_blocks.py README.md docs
+
+html: setup
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --extra docs --no-install-project
 	$(BIN)/python tools/write_reference.py docs/reference/generated
 	$(BIN)/python tools/write_api.py docs/reference/generated/python
 	$(BIN)/python tools/write_gallery.py docs/reference/generated
 	$(BIN)/python tools/write_queues.py docs/reference/generated/queues
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
-	$(BIN)/python tools/check_blocks.py README.md docs
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going $(SPHINX) -b html docs docs/_build/html
 
 web: ## the lab as one HTML file; needs Node and Rust's target wasm32-unknown-unknown
 	$(PYTHON) tools/build_web.py
@@ -133,7 +137,52 @@ MATURIN := PATH=$(CURDIR)/$(BIN):$$PATH VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/matur
 WHEEL_PROFILE := release
 
 test-wheel: wheels ## the wheel in an empty environment: demo, the example paper, the lab, its size; needs the network
+	$(BIN)/python -m pytest tests/packaging/test_wheel.py
+
+# Programs of tools/release, which import each other.
+RELEASE := PYTHONPATH=tools $(BIN)/python -m release
+
+npm: setup web ## the core as WebAssembly for Node and browsers, an npm package in dist/npm
+	$(RELEASE).build_npm --out dist/npm
+
+# Where a crate needs another that the registry does not have yet, cargo builds it against the one packed beside it.
+LIBRARIES := --package ackclock-core --package ackclock-emulate
+crates: ## pack and build the crates that are libraries; dist/crates
+	cargo package --locked $(LIBRARIES) $(CARGO_PACKAGE)
+	mkdir -p dist/crates
+	cp $(foreach crate,core emulate,target/package/ackclock-$(crate)-$(VERSION).crate) dist/crates
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+
+# The page first, so that the documentation's live figures have it.
+site: setup web ## documentation and lab as one folder for any static host: dist/site
+	$(MAKE) --no-print-directory html SPHINX=--fresh-env
+	$(RELEASE).build_site --out dist/site
+
+sbom: wheels ## what the release is made of, as CycloneDX: dist/sbom
+	$(RELEASE).write_sbom
+
+recipes: wheels ## a conda recipe and a Homebrew formula that build from the source archive: dist/recipes
+	$(RELEASE).write_recipes
+
+# ALLOW=--dirty tries it on changes without a commit.
+release: setup ## everything that is published, in dist, each part tried from an empty environment; half an hour
+	$(RELEASE).check_release $(ALLOW)
+	rm -rf dist
+	$(MAKE) wheels npm crates site sbom recipes CARGO_PACKAGE=$(if $(ALLOW),--allow-dirty)
+	$(MAKE) --no-print-directory test-release
+	$(RELEASE).list_artefacts
+
+test-release: setup ## what `make release` built, from empty environments; needs the network
 	$(BIN)/python -m pytest tests/packaging
+
+# The version of Cargo.toml; VERSION=X.Y.Z changes it first. Commits and tags in this checkout alone; docs/releasing.md.
+cut: setup ## date the release, commit and tag it: make cut DATE=YYYY-MM-DD REPOSITORY=URL SITE=URL
+	$(BIN)/python tools/release/metadata.py --date $(DATE) \
+		$(if $(REPOSITORY),--repository $(REPOSITORY)) $(if $(SITE),--site $(SITE))
+	for lock in . crates/ackclock-stacks; do cargo metadata --format-version 1 --manifest-path $$lock/Cargo.toml > /dev/null; done
+	git commit --quiet --all --message "release: $(VERSION)"
+	git tag --annotate --message "ackclock $(VERSION)" v$(VERSION)
+	$(RELEASE).check_release --publish
 
 new: setup ## begin an algorithm: make new ROOM=cc|qdisc|aqm|recovery|slow_start|sharing|policy NAME=my-rule
 	@$(BIN)/python tools/new_algorithm.py $(ROOM) $(NAME)

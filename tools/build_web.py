@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Builds the lab: one HTML file that holds the core as WebAssembly, the program and the lessons.
 
-Needs cargo with the target wasm32-unknown-unknown and Node with npm. Writes
-``python/ackclock/lab/lab.html``, which ``ackclock lab`` serves and which opens from disk.
+Needs cargo with the target wasm32-unknown-unknown and Node with npm. A compiler without that
+target, as that of Debian's packages rustc-web, cargo-web, rust-web-src and lld-22, compiles the
+standard library first. Writes ``python/ackclock/lab/lab.html``, which ``ackclock lab`` serves and
+which opens from disk.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
@@ -28,14 +31,49 @@ PAGE = ROOT / "python/ackclock/lab/lab.html"
 MOST_BYTES = 2_000_000
 
 
+class Compiler(NamedTuple):
+    """A folder with cargo and rustc, and whether the standard library is compiled first."""
+
+    folder: Path
+    is_from_source: bool
+
+
+def find_compiler() -> Compiler | None:
+    """The first compiler on the path that has the target, else the first that can compile it."""
+    from_source = None
+    for folder in dict.fromkeys(os.environ["PATH"].split(os.pathsep)):
+        rustc = Path(folder) / "rustc"
+        if not (rustc.is_file() and (Path(folder) / "cargo").is_file()):
+            continue
+        if (place := printed_folder(rustc, "target-libdir", "--target", TARGET)).is_dir():
+            return Compiler(Path(folder), is_from_source=False)
+        source = place.parents[1] / "src/rust/library/std/Cargo.toml"
+        if from_source is None and source.is_file():
+            from_source = Compiler(Path(folder), is_from_source=True)
+    return from_source
+
+
+def printed_folder(rustc: Path, what: str, *options: str) -> Path:
+    """A folder that a compiler names."""
+    show = [str(rustc), "--print", what, *options]
+    return Path(subprocess.run(show, capture_output=True, text=True, check=False).stdout.strip())
+
+
 def build_core() -> bytes:
     """The core as a WebAssembly module."""
+    compiler = find_compiler()
+    assert compiler is not None
     # The core draws random numbers from its seeds only: no source of entropy is linked.
     flags = '--cfg getrandom_backend="unsupported"'
     environment = {**os.environ, "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS": flags}
-    command = ["cargo", "build", "--package", "ackclock-web", "--target", TARGET]
-    run([*command, "--profile", "web"], environment)
     folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    if compiler.is_from_source:
+        folder /= "web-source"
+        environment |= {"RUSTC": str(compiler.folder / "rustc"), "RUSTC_BOOTSTRAP": "1"}
+        environment |= {"CARGO_UNSTABLE_BUILD_STD": "std,panic_abort"}
+    environment |= {"CARGO_TARGET_DIR": str(folder)}
+    command = [str(compiler.folder / "cargo"), "build", "--locked", "--package", "ackclock-web"]
+    run([*command, "--target", TARGET, "--profile", "web"], environment)
     return (folder / TARGET / "web" / "ackclock_web.wasm").read_bytes()
 
 
@@ -95,11 +133,11 @@ def missing() -> list[str]:
     found = []
     if not shutil.which("cargo"):
         found.append("cargo: install Rust by rustup")
-    elif shutil.which("rustc"):
-        show = ["rustc", "--print", "target-libdir", "--target", TARGET]
-        folder = subprocess.run(show, capture_output=True, text=True, check=False).stdout.strip()
-        if not Path(folder).is_dir():
-            found.append(f"the target {TARGET}: rustup target add {TARGET}")
+    elif find_compiler() is None:
+        found.append(
+            f"the target {TARGET}: rustup target add {TARGET}"
+            " (Debian: rustc-web, cargo-web, rust-web-src, lld-22)"
+        )
     if not shutil.which("npm"):
         found.append("npm: install Node 20 or later (Debian: nodejs, npm)")
     return found

@@ -203,8 +203,11 @@ def _case(settings: Mapping[str, Any], file: Path | None) -> Case:
         what = "has neither" if not has else "has both"
         raise SweepError(f'{what}: expected base = "FILE.toml" or a table [scenario]')
     if has == ["base"]:
+        base = settings["base"]
+        if not isinstance(base, str):
+            raise SweepError("base: expected the name of a file; a table is [scenario]")
         folder = Path() if file is None else file.parent
-        return registry.load_case(folder / str(settings["base"]))
+        return registry.load_case(folder / base)
     _table(settings, "scenario")
     try:
         return registry.case(settings["scenario"], file)

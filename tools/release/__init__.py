@@ -1,0 +1,1 @@
+"""What `make release` does besides building: checks, lists, archives."""

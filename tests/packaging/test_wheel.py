@@ -6,77 +6,40 @@ Needs the wheel and the network: packages come from the index.
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 import tarfile
+import tomllib
 import urllib.request
 import zipfile
-from pathlib import Path
 
 import pytest
+from empty_environment import (
+    ARCHIVES,
+    ROOT,
+    UV,
+    VERSION,
+    WHEELS,
+    Environment,
+    clean,
+    cpu_of_children,
+    run,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
-WHEELS = sorted((ROOT / "dist").glob("ackclock-*.whl"), key=lambda file: file.stat().st_mtime)
-ARCHIVES = sorted((ROOT / "dist").glob("ackclock-*.tar.gz"), key=lambda file: file.stat().st_mtime)
+from ackclock.cli.extras import EXTRA_OF
+
 MOST_BYTES = 300e6
 """What `pip install ackclock` may take, dependencies included."""
+MOST_CPU_S = 15.0
+"""What installing it and the first run may take on processors, packages being at hand."""
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+    "optional-dependencies"
+]
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not WHEELS, reason="needs the wheel: make wheels"),
 ]
-
-
-class Environment:
-    """A virtual environment that knows nothing of this checkout."""
-
-    def __init__(self, folder: Path, *packages: str) -> None:
-        self.folder = folder
-        uv = str(Path(sys.executable).with_name("uv"))
-        python = folder / "bin/python"
-        run(uv, "venv", "--quiet", "--python", sys.executable, str(folder))
-        # As pip does, with the bytecode.
-        run(
-            uv,
-            "pip",
-            "install",
-            "--quiet",
-            "--compile-bytecode",
-            "--python",
-            str(python),
-            *packages,
-        )
-
-    def ackclock(self, *arguments: str, cwd: Path, code: int = 0) -> subprocess.CompletedProcess:
-        done = subprocess.run(
-            [str(self.folder / "bin/ackclock"), *arguments],
-            cwd=cwd,
-            env=clean(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
-        return done
-
-    def size(self) -> int:
-        """Bytes of the installed files."""
-        files = (self.folder / "lib").rglob("*")
-        return sum(
-            file.stat().st_size for file in files if file.is_file() and not file.is_symlink()
-        )
-
-
-def clean() -> dict[str, str]:
-    hidden = ("PYTHONPATH", "VIRTUAL_ENV", "ACKCLOCK_DATA")
-    return {key: value for key, value in os.environ.items() if key not in hidden}
-
-
-def run(*command: str) -> None:
-    done = subprocess.run(command, env=clean(), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -114,13 +77,39 @@ def test_what_pip_installs_is_small_enough(base):
     assert base.size() < MOST_BYTES
 
 
+def test_installing_and_a_first_run_are_quick(base, scenario, tmp_path):
+    # `base` has brought the packages to this machine.
+    before = cpu_of_children()
+    again = Environment(tmp_path / "venv", str(WHEELS[-1]))
+    again.ackclock("run", scenario, cwd=tmp_path)
+    assert cpu_of_children() - before < MOST_CPU_S
+    assert again.ackclock("version", cwd=tmp_path).stdout.strip() == VERSION
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_installs_what_it_names(extra, tmp_path):
+    environment = Environment(tmp_path / "venv", f"{WHEELS[-1]}[{extra}]")
+    modules = ["ackclock", *(module for module, other in EXTRA_OF.items() if other == extra)]
+    assert extra in ("web", "docs", "dev") or len(modules) > 1
+    imports = "; ".join(f"import {module}" for module in modules)
+    run(str(environment.folder / "bin/python"), "-c", imports, cwd=tmp_path)
+
+
+def test_the_demonstration_runs_without_being_installed(tmp_path):
+    demo = ["ackclock", "demo", "--out", "demo"]
+    printed = run(f"{UV}x", "--isolated", "--from", str(WHEELS[-1]), *demo, cwd=tmp_path)
+    assert "Jain's index" in printed
+    assert 'pip install "ackclock[papers]"' in printed
+    assert (tmp_path / "demo/index.html").is_file()
+
+
 def test_a_scenario_runs_with_what_is_installed_and_a_study_names_its_extra(
     base, scenario, tmp_path
 ):
     done = base.ackclock("run", scenario, "--json", "--out", "run", cwd=tmp_path)
     assert json.loads(done.stdout)["totals"]["packet_hops"] > 0
     assert (tmp_path / "run/flows.parquet").is_file()
-    for command in (["demo"], ["reproduce", "example"], ["plot", "run"], ["sweep", scenario]):
+    for command in (["reproduce", "example"], ["plot", "run"], ["sweep", scenario]):
         refused = base.ackclock(*command, cwd=tmp_path, code=2)
         assert 'pip install "ackclock[papers]"' in refused.stderr
 

@@ -39,7 +39,7 @@ def changelog_faults(text: str, version: str) -> Iterator[str]:
     if f"\n## [{version}] - " in text:
         return
     unreleased = text.partition(f"\n{metadata.UNRELEASED}\n")[2].partition("\n## [")[0]
-    if not re.search(rf"(?m)^To be {re.escape(version)}\b", unreleased):
+    if not re.search(rf"(?m)^To be {re.escape(version)}(?!\.?\w)", unreleased):
         yield (
             f"CHANGELOG.md: expected a part [{version}], or a line"
             f' "To be {version}" under {metadata.UNRELEASED}'

@@ -121,7 +121,6 @@ OF_PAPERS = (
     "artifact",
     "audit",
     "compare",
-    "demo",
     "differ",
     "dossier",
     "evaluate",

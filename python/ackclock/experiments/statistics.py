@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ackclock.errors import AckclockError
+from ackclock.experiments import student_t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -150,8 +151,6 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[fl
     tuple of float
         Mean, lower end, upper end; the ends are NaN for fewer than two observations.
     """
-    from scipy.special import stdtrit
-
     data = np.asarray(values, dtype=float)
     data = data[~np.isnan(data)]
     if data.size == 0:
@@ -160,7 +159,7 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[fl
     if data.size < 2:
         return mean, float("nan"), float("nan")
     error = float(data.std(ddof=1)) / data.size**0.5
-    half = float(stdtrit(data.size - 1, 0.5 + confidence / 2)) * error
+    half = student_t.quantile(data.size - 1, 0.5 + confidence / 2) * error
     return mean, mean - half, mean + half
 
 

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +23,7 @@ from ackclock._util.number_text import interval, number
 from ackclock._util.text_table import table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
     from matplotlib.figure import Figure
@@ -51,6 +54,11 @@ LOSS = Metric("loss", "loss", "%", 100.0)
 DELAY = Metric("delay", "queueing delay", "ms", 1e3)
 USED = Metric("used", "busiest links used", "%", 100.0)
 METRICS = (MEAN, MINIMUM, FAIR, JAIN, LOSS, DELAY, USED)
+LEAST_RATE_BPS = 4_000_000
+"""Of a link at a city with no other."""
+
+NO_FIGURES = '\nfor its figures: pip install "ackclock[papers]"'
+
 BUSIEST = 10
 """Directions of links whose mean utilisation shows whether the network was congested."""
 
@@ -67,7 +75,7 @@ class Size:
 
 def network() -> tuple[dict[str, Any], str]:
     """The network as plain data, and the rule of its capacities in a sentence."""
-    from ackclock.scenario.networks.graph_import import LinkOptions, csv_data, topohub_data
+    from ackclock.scenario.networks.graph_import import LinkOptions, csv_data
 
     options: dict[str, Any] = {"buffer": "100 pkt", "qdisc": "fifo"}
     folder = Path(os.environ.get("ACKCLOCK_DATA", "")) / "topologies" / "geant2009"
@@ -79,8 +87,13 @@ def network() -> tuple[dict[str, Any], str]:
             "Capacities are the published link speeds divided by 500, at least 2 Mbit/s"
             " (155 Mbit/s before division where no speed is published)."
         )
-    net = topohub_data("topozoo/Geant2009", "degree", LinkOptions(rate="4 Mbps", **options))
-    return net, (
+    data = json.loads(Path(__file__).with_name("geant2009.json").read_text("utf-8"))
+    degree = Counter(end for link in data["links"] for end in (link["a"], link["b"]))
+    links = [
+        {**link, "rate": LEAST_RATE_BPS * min(degree[link["a"]], degree[link["b"]]), **options}
+        for link in data["links"]
+    ]
+    return {"kind": "graph", "nodes": data["nodes"], "links": links}, (
         "The collection has no link speeds, so each link has 4 Mbit/s times the smaller number of"
         " links at its two ends: links between hubs are wider."
     )
@@ -100,14 +113,11 @@ def scenario(net: dict[str, Any], qdisc: str, seed: int, size: Size) -> Scenario
     size
         How much is simulated.
     """
-    import networkx as nx
-
     from ackclock.scenario.scenario import Scenario
 
     draw = random.Random(seed)
     cities = sorted({end for link in net["links"] for end in (link["a"], link["b"])})
-    joined = nx.Graph((link["a"], link["b"]) for link in net["links"])
-    part = {city: i for i, cities in enumerate(nx.connected_components(joined)) for city in cities}
+    part = parts_of(net["links"])
     flows: list[dict[str, Any]] = []
     while len(flows) < size.flows:
         a, b = draw.sample(cities, 2)
@@ -125,6 +135,22 @@ def scenario(net: dict[str, Any], qdisc: str, seed: int, size: Size) -> Scenario
         "flows": flows,
     }
     return Scenario.from_data(data)
+
+
+def parts_of(links: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Find the connected parts of a network: for each node, one node of its part.
+
+    Parameters
+    ----------
+    links
+        With their ends, ``a`` and ``b``.
+    """
+    part: dict[str, str] = {}
+    for link in links:
+        a, b = (part.setdefault(link[end], link[end]) for end in ("a", "b"))
+        if a != b:
+            part |= {city: a for city, other in part.items() if other == b}
+    return part
 
 
 def max_min(run: Run) -> npt.NDArray[np.float64]:
@@ -393,27 +419,11 @@ def _map(results: Results) -> Figure:
     return made
 
 
-def write(results: Results, out: Path, command: str) -> Path:
-    """Write figures, data and the page.
-
-    Parameters
-    ----------
-    results
-        All that was simulated.
-    out
-        Folder to write into.
-    command
-        How to make all of it again.
-
-    Returns
-    -------
-    Path
-        The page.
-    """
-    from ackclock._util.page import inline, render
+def _pictures(results: Results, out: Path, command: str) -> list[dict[str, str]]:
+    """Write the figures; as SVG for the page, with their captions."""
+    from ackclock._util.page import inline
     from ackclock.plot import save
 
-    out.mkdir(parents=True, exist_ok=True)
     figures = {
         "comparison": (
             _comparison(results),
@@ -436,6 +446,30 @@ def write(results: Results, out: Path, command: str) -> Path:
             save(made, out / f"{name}.{kind}", command=command)
         text = (out / f"{name}.svg").read_text(encoding="utf-8")
         pictures.append({"svg": inline(text, name), "caption": caption})
+    return pictures
+
+
+def write(results: Results, out: Path, command: str) -> Path:
+    """Write figures, data and the page; without Matplotlib no figures.
+
+    Parameters
+    ----------
+    results
+        All that was simulated.
+    out
+        Folder to write into.
+    command
+        How to make all of it again.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
+    from ackclock._util.page import render
+
+    out.mkdir(parents=True, exist_ok=True)
+    pictures = _pictures(results, out, command) if find_spec("matplotlib") else []
     _write_values(results, out / "results.csv")
     for qdisc, runs in results.runs.items():
         (out / f"{qdisc}.toml").write_text(runs[0].scenario.to_toml(), encoding="utf-8")
@@ -499,5 +533,5 @@ def demonstrate(out: Path, *, quick: bool = False) -> str:
     count = f"GEANT 2009, {size.flows} CUBIC flows, {size.reps} replications"
     return (
         f"\n{count}; mean ± half of the 95 % interval\n\n{table(head, rows)}\n\n"
-        f"{results.answer()}\n\npage: {page}"
+        f"{results.answer()}\n\npage: {page}{'' if find_spec('matplotlib') else NO_FIGURES}"
     )

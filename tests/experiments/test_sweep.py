@@ -203,6 +203,7 @@ def test_a_tier_changes_the_file_and_a_change_both(small_file):
         (FILE.replace('"5 pkt", "20 pkt"', ""), ["net.buffer", "no values"]),
         (FILE.replace('base = "small.toml"', ""), ["neither", "base"]),
         (FILE.replace("small.toml", "smal.toml"), ["smal.toml", "cannot be read"]),
+        (FILE.replace('"small.toml"', "{ duration = 1 }"), ["base", "[scenario]"]),
         (FILE.replace("goodput_bps)", "goodput_bps"), ["is not a metric"]),
         (FILE.replace("reps = 4", 'reps = "x"'), ["reps is 'x'", "whole number"]),
         (FILE.replace("reps = 4", "until = { half_width = 0.1 }"), ['"metric" is missing']),

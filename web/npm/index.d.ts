@@ -19,9 +19,9 @@ export interface Refused {
 }
 
 export interface Finished {
-  /** What `ackclock run --json` prints. */
+  /** What `ackclock run --json` prints, without flows, links and receivers, which are tables. */
   summary: Record<string, any>;
-  /** `flows`, `links`, `receivers`. */
+  /** `flows`, `links`, `receivers`, by row. */
   tables: Tables;
 }
 

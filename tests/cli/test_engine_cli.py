@@ -120,6 +120,13 @@ def test_check_and_explain_say_that_a_file_is_valid(small_file):
     assert json.loads(ackclock("explain", small_file, "--json").stdout)["flows"]
 
 
+def test_no_sentence_of_a_group_of_commands_is_cut(capsys):
+    for name in cli.cli.list_commands(None):
+        assert cli.main([name, "--help"]) == 0
+        text = capsys.readouterr().out.partition("Commands:")[2]
+        assert "..." not in text, name
+
+
 def test_every_algorithm_is_listed_and_shown():
     assert "aimd" in ackclock("list", "cc").stdout
     assert "References" in ackclock("show", "aimd").stdout

@@ -42,9 +42,9 @@ def list_(*, as_json: bool) -> None:
 @click.argument("folder", type=FILE, required=False)
 @click.option("--key", is_flag=True, help="Write the instructor's key beside it.")
 def start(sheet: str, folder: Path | None, *, key: bool) -> None:
-    """Write SHEET into FOLDER, or into a new folder of its name: questions, scenarios, answers.
+    """Write SHEET into FOLDER, or one of its name.
 
-    SHEET is a name of `ackclock course list`, or a folder with a sheet of yours.
+    The folder has its questions, scenarios and the file of answers. SHEET is a name of `ackclock course list`, or a folder with a sheet of yours.
     """
     from pathlib import Path
 
@@ -59,7 +59,10 @@ def start(sheet: str, folder: Path | None, *, key: bool) -> None:
 @course.command()
 @click.argument("folder", type=FILE)
 def key(folder: Path) -> None:
-    """Measure the numbers of a sheet of yours in FOLDER, and write them into its key.toml."""
+    """Measure the key of your sheet in FOLDER.
+
+    The numbers are written into its key.toml.
+    """
     from ackclock.course.write_key import write_key
 
     click.echo(f"wrote {folder / 'key.toml'}: {write_key(folder)} numbers")

@@ -209,9 +209,9 @@ def export(
     link: str | None,
     out: Path,
 ) -> None:
-    """Write one RUN as a run bundle or in a format, or a table of many runs as one file.
+    """Write a run, or many runs as a table.
 
-    A RUN is one of the store, or the folder of a run bundle.
+    One RUN is written as a run bundle or in a format, many as one file. A RUN is one of the store, or the folder of a run bundle.
     """
     from ackclock.experiments.store import query
 

@@ -42,9 +42,9 @@ def latecomer(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Measure what a flow of CONTROL gets that starts after others of its kind.
+    """Measure what a late flow of CONTROL gets.
 
-    CONTROL is a registry name, a class as file.py:Class, or a table as '{kind = "fast", alpha =
+    It starts after others of its kind. CONTROL is a registry name, a class as file.py:Class, or a table as '{kind = "fast", alpha =
     50}'. Five situations: one after another, one joining n, departures, beside CUBIC, beside
     noise; each over round trips and buffers, against fair shares and against the closed forms of
     persistent congestion.

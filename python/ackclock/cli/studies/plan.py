@@ -183,7 +183,7 @@ def _answer(
 def report(
     *, count: int, factor: float, tries: int, seed: int, memory: int, **options: Any
 ) -> None:
-    """Answer load, failures, upgrades and weights together, on one page."""
+    """Answer load, failures, upgrades, weights at once."""
     from ackclock.studies.planner.overview import overview
 
     _answer(
@@ -205,7 +205,10 @@ def report(
 @_with(_HASHING)
 @_HASHES
 def load(*, hashes: int, **options: Any) -> None:
-    """Find how busy links are, and over several times their 95th percentile."""
+    """Find how busy links are.
+
+    Over several times, also the 95th percentile.
+    """
     from ackclock.studies.planner.utilisation import utilisation
 
     _answer(options, lambda situation, progress: utilisation(situation, progress, hashes=hashes))
@@ -336,7 +339,10 @@ def weights(*, tries: int, most: int, seed: int, **options: Any) -> None:
 def enforce(
     *, count: int, hoses: float, push: float, draws: int, seed: int, **options: Any
 ) -> None:
-    """Find the routers at which fair queueing saves most if traffic turns to fire hoses."""
+    """Find where fair queueing saves most.
+
+    At which routers, if traffic turns to fire hoses.
+    """
     from ackclock.studies.planner.enforcement import enforcement
 
     _answer(
@@ -380,9 +386,9 @@ def sample(
     series: Path,
     **options: Any,
 ) -> None:
-    """Draw demands over time: flows of random sizes whose mean is the given matrix.
+    """Draw demands over time.
 
-    The series is a CSV that the other commands read; its column flows is for --ecmp hash.
+    Flows have random sizes; their mean is the given matrix. The series is a CSV that the other commands read; its column flows is for --ecmp hash.
     """
     from ackclock._util.units import bare_or_rate, parse, quantity_problem
     from ackclock.errors import Problem, ScenarioError

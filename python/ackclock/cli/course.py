@@ -44,7 +44,8 @@ def list_(*, as_json: bool) -> None:
 def start(sheet: str, folder: Path | None, *, key: bool) -> None:
     """Write SHEET into FOLDER, or one of its name.
 
-    The folder has its questions, scenarios and the file of answers. SHEET is a name of `ackclock course list`, or a folder with a sheet of yours.
+    The folder has its questions, scenarios and the file of answers. SHEET is a name of
+    `ackclock course list`, or a folder with a sheet of yours.
     """
     from pathlib import Path
 

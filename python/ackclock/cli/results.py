@@ -211,7 +211,8 @@ def export(
 ) -> None:
     """Write a run, or many runs as a table.
 
-    One RUN is written as a run bundle or in a format, many as one file. A RUN is one of the store, or the folder of a run bundle.
+    One RUN is written as a run bundle or in a format, many as one file. A RUN is
+    one of the store, or the folder of a run bundle.
     """
     from ackclock.experiments.store import query
 

@@ -388,7 +388,8 @@ def sample(
 ) -> None:
     """Draw demands over time.
 
-    Flows have random sizes; their mean is the given matrix. The series is a CSV that the other commands read; its column flows is for --ecmp hash.
+    Flows have random sizes; their mean is the given matrix. The series is a CSV
+    that the other commands read; its column flows is for --ecmp hash.
     """
     from ackclock._util.units import bare_or_rate, parse, quantity_problem
     from ackclock.errors import Problem, ScenarioError

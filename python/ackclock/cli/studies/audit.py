@@ -44,10 +44,10 @@ def latecomer(
 ) -> None:
     """Measure what a late flow of CONTROL gets.
 
-    It starts after others of its kind. CONTROL is a registry name, a class as
-    file.py:Class, or a table as '{kind = "fast", alpha = 50}'. Five situations: one after another, one joining n, departures, beside CUBIC, beside
-    noise; each over round trips and buffers, against fair shares and against the closed forms of
-    persistent congestion.
+    It starts after others of its kind. CONTROL is a registry name, a class as file.py:Class, or
+    a table as '{kind = "fast", alpha = 50}'. Five situations: one after another, one joining n,
+    departures, beside CUBIC, beside noise; each over round trips and buffers, against fair
+    shares and against the closed forms of persistent congestion.
     """
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from ackclock._util import csv_rows
-from ackclock.cli import fluid
 from ackclock.cli.main import main
 from ackclock.reproduce.write import artifact, folder, forensics, sensitivity
 from ackclock.studies import geant_demo
@@ -171,8 +170,7 @@ def test_data_of_figures(tmp_path):
     assert [{"label": row["label"], "x": float(row["x"])} for row in rows] == stated
 
 
-def test_flows_and_links_of_a_surveyed_network(tmp_path, monkeypatch):
-    monkeypatch.setattr(fluid, "_draw", lambda *_: None)
+def test_flows_and_links_of_a_surveyed_network(tmp_path):
     a, b, c, d = "Oslo, city", 'the "old" one', "A - B", "C - D - E"
     links = [(a, b, 1e9 / 3), (b, c, 7e8 / 9), (c, d, 1e9)]
     with (tmp_path / "edges.csv").open("w", newline="") as file:

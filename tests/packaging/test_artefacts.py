@@ -178,6 +178,7 @@ def test_lists_of_components_have_what_is_compiled_in_and_installed(tmp_path):
     def names(kind):
         listed = json.loads((DIST / f"sbom/{kind}.cyclonedx.json").read_text("utf-8"))
         assert listed["bomFormat"] == "CycloneDX"
+        assert str(ROOT) not in json.dumps(listed)
         return {component["name"] for component in listed["components"]}
 
     tree = ["tree", "--package=ackclock-py", "--edges=normal", "--prefix=none", "--locked"]

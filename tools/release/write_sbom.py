@@ -40,7 +40,8 @@ def of_wheel(wheel: Path) -> bytes:
         if len(names) != 1:
             message = f"{wheel.name}: expected one list of crates, found {len(names)}"
             raise ValueError(message)
-        return archive.read(names[0])
+        # Of the folder that it was built in, only what is within it says anything.
+        return archive.read(names[0]).replace(ROOT.as_uri().encode(), b"file:///ackclock")
 
 
 def _printed(*command: str, cwd: Path = ROOT) -> bytes:

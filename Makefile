@@ -169,8 +169,8 @@ release: setup ## everything that is published, in dist, each part tried from an
 	$(RELEASE).check_release $(ALLOW)
 	rm -rf dist
 	$(MAKE) wheels npm crates site sbom recipes CARGO_PACKAGE=$(if $(ALLOW),--allow-dirty)
-	$(MAKE) --no-print-directory test-release
 	$(RELEASE).list_artefacts
+	$(MAKE) --no-print-directory test-release
 
 test-release: setup ## what `make release` built, from empty environments; needs the network
 	$(BIN)/python -m pytest tests/packaging

@@ -47,7 +47,7 @@ ENTRIES = {
     "fairness": "figure = ac.plot.fairness(run)",
     "phase": "figure = ac.plot.phase(run)",
     "completions": (
-        'pages = {"kind": "poisson", "rate": 2, "sizes": {"kind": "fixed", "size": "30 kB"}}\n'
+        'pages = {"kind": "poisson", "rate": 2, "sizes": {"kind": "fixed", "mean": "30 kB"}}\n'
         'browsing = scenario.replace(traffic=[{"generator": pages}])\n'
         "figure = ac.plot.completions(browsing.run())"
     ),

@@ -25,6 +25,9 @@ SHORTEST_S = 2e-3
 MOST_EVENTS = 3e5
 """Events of a drawn scenario, predicted: longer ones are cut."""
 
+FACTORS = (3, 10)
+"""Factors within which predictions are counted."""
+
 CATALOGUE = json.loads(_core.catalogue())
 NAMES = {room: [entry["name"] for entry in entries] for room, entries in CATALOGUE.items()}
 ERAS = ["rfc", "rfc", "linux", "quic", "2007", "2002", "1999", "ns2"]
@@ -155,9 +158,12 @@ def row(name: str, events: list[float], seconds: list[float]) -> str:
 
     def text(values: list[float]) -> str:
         ordered = sorted(values)
-        within = sum(1 / 3 <= value <= 3 for value in values) / len(values)
         middle = ordered[len(ordered) // 2]
-        return f"{ordered[0]:.2f} | {middle:.2f} | {ordered[-1]:.2f} | {within:.1%}"
+        within = [
+            f"{sum(1 / most <= value <= most for value in values) / len(values):.1%}"
+            for most in FACTORS
+        ]
+        return f"{ordered[0]:.2f} | {middle:.2f} | {ordered[-1]:.2f} | {' | '.join(within)}"
 
     return f"| {name} | {len(events)} | {text(events)} | {text(seconds)} |"
 
@@ -204,9 +210,9 @@ def main() -> int:
         for kind in kinds(scenario):
             events[kind].append(of_events)
             seconds[kind].append(of_seconds)
-    print("| scenarios | number | events: least | median | most | within 3 |", end="")
-    print(" seconds: least | median | most | within 3 |")
-    print("| --- " + "| ---: " * 9 + "|")
+    print("| scenarios | number | events: least | median | most | within 3 | within 10 |", end="")
+    print(" seconds: least | median | most | within 3 | within 10 |")
+    print("| --- " + "| ---: " * 11 + "|")
     for kind in sorted(events, key=lambda kind: -len(events[kind])):
         print(row(kind, events[kind], seconds[kind]))
     farthest = sorted(all_of, key=lambda found: -abs(math.log(found[0])))

@@ -81,6 +81,8 @@ def test_the_json_has_its_schema_and_the_folder_a_dossier_of_each(saved):
     page = (at / "out/report.html").read_text()
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert data["command"].startswith("ackclock compare cubic bbr --profile quick")
+    runs = [one["runs"] for one in data["dossiers"]]
+    assert data["runs"] == sum(runs) > max(runs)
 
 
 def test_three_settings_of_one_control_are_labelled_by_their_values_and_compared_in_pairs(tmp_path):

@@ -11,6 +11,8 @@ import pytest
 from ackclock.cli.main import main
 from ackclock.dossier import audits, form
 from ackclock.dossier.bind import Control
+from ackclock.studies.adversary.found import FRESH_SEEDS
+from ackclock.studies.adversary.search import SEEDS
 from ackclock.studies.late_comer.situations import TIERS, documents
 
 PROFILE = """title = "t"
@@ -110,7 +112,9 @@ def test_audits_are_predicted_and_what_is_stored_is_not_run_again(saved):
     rows = {row["study"]: row for row in json.loads(run(*words, "--dry-run", "--json"))}
     for name in ("audit latecomer", "audit game"):
         assert rows[name]["runs"] == rows[name]["stored"] > 0
+    # Of each of the two controls, and the worst pattern on fresh seeds.
     assert rows["audit adversary"]["points"] == 10
+    assert rows["audit adversary"]["runs"] == 2 * (10 * SEEDS + FRESH_SEEDS)
 
 
 def test_a_part_of_a_profile_has_no_audits(saved):
@@ -141,3 +145,12 @@ def test_a_control_is_no_rival_of_itself_under_any_name():
         assert set(audits._rivals(task)) == rivals
         assert set(audits._arena(task).controls) == {control.label, *rivals}
         assert set(audits._game(task, 2).strategies) == {control.label, *rivals}
+
+
+def test_late_comers_are_reported_from_the_least_to_the_most_of_their_own_kind():
+    def row(situation, low, high):
+        return SimpleNamespace(situation=situation, low=low, high=high, at_rest=True)
+
+    rows = [row("sequential", 0.5, 0.9), row("joining", 0.7, 1.5), row("mixed", 0.1, 9.0)]
+    said = audits._late(SimpleNamespace(rows=rows, answer="Why.", gap_s=10.0))
+    assert said == "Among its own kind a late-comer gets 0.5 to 1.5 times what the others get. Why."

@@ -10,7 +10,7 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("emulation needs Linux", allow_module_level=True)
 
-from ackclock.emulation import end, namespaces, tcp_info
+from ackclock.emulation import capture, end, namespaces, tcp_info
 
 
 def times(interval, warmup, duration):
@@ -118,3 +118,43 @@ def test_a_sample_has_time_flow_and_what_the_kernel_says(sysctls, monkeypatch):
         "flow": 1,
         **dict(zip(tcp_info.TcpInfo._fields, range(columns), strict=True)),
     }
+
+
+class Served(Socket):
+    """A connected socket that fails, or whose other end has closed."""
+
+    error = 0
+
+    def getsockopt(self, level, option):
+        assert (level, option) == (socket.SOL_SOCKET, socket.SO_ERROR)
+        return self.error
+
+
+@pytest.mark.parametrize(
+    ("left", "error", "completed", "failed"),
+    [(0, 0, {0: 1.5}, set()), (1000, 0, {}, set()), (None, 0, {}, set()), (0, 104, {}, {0})],
+)
+def test_only_a_flow_whose_bytes_were_all_sent_is_complete_when_its_peer_closes(
+    sysctls, monkeypatch, left, error, completed, failed
+):
+    sender = end.Sender({"flows": [flow()], "unsent_bytes": 1}, end.Clock(0))
+    monkeypatch.setattr(end.socket, "socket", Served)
+    monkeypatch.setattr(Served, "error", error)
+    monkeypatch.setattr(Poller, "unregister", lambda self, one: None, raising=False)
+    monkeypatch.setattr(sender.clock, "now", lambda: 1.5)
+    sender._begin(0)
+    sender.left[0] = left
+    (file,) = sender.flows
+    sender._serve(file, end.select.EPOLLRDHUP)
+    assert (sender.completed, sender.failed) == (completed, failed)
+
+
+def test_captured_packets_are_written_in_order_of_time(tmp_path):
+    summary = {"scenario_hash": "h", "seed": 1, "version": "0"}
+    early, late = (1_000, 0, True, 40, b"\x45" + bytes(39)), (2_000, 1, False, 41, bytes(40))
+    files = [
+        capture.write(summary, packets, tmp_path / f"{number}.pcapng").read_bytes()
+        for number, packets in enumerate(([early, late], [late, early]))
+    ]
+    assert files[0] == files[1]
+    assert files[0].index(early[4]) < files[0].rindex(late[4])

@@ -251,3 +251,14 @@ def test_the_commands_of_flows(tmp_path: Path) -> None:
     )  # fmt: skip
     assert isinstance(wrong.exception, ScenarioError)
     assert [p.path for p in wrong.exception.problems] == ["--bin", "--sizes.shape"]
+
+
+def test_the_busiest_link_is_that_of_the_highest_95th_percentile(tmp_path: Path) -> None:
+    (tmp_path / "line.csv").write_text("source,target,capacity_bps\na,b,1 Gbps\nb,c,1 Gbps\n")
+    rows = [f"{n},a,b,0.5 Gbps" for n in range(10)] + [f"{n},b,c,0.9 Gbps" for n in range(2)]
+    series = "\n".join(["time,source,target,demand_bps", *sorted(rows)])
+    (tmp_path / "series.csv").write_text(f"{series}\n")
+    found = utilisation(read_situation(tmp_path / "line.csv", demands=tmp_path / "series.csv"))
+    links = found.to_data()["links"]
+    # Of ten times the tenth: by the median, and by the mean, a->b would be first.
+    assert [(one["link"], one["p95"]) for one in links[:2]] == [("b->c", 0.9), ("a->b", 0.5)]

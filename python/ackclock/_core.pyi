@@ -340,4 +340,5 @@ def run(
     threads: int = 1,
     most: int = 1,
     most_cpu_s: float | None = None,
+    always: bool = False,
 ) -> Output: ...

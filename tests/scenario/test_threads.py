@@ -8,6 +8,7 @@ from click.testing import CliRunner
 import ackclock as ac
 from ackclock.cli.main import cli
 from ackclock.errors import AckclockError
+from ackclock.scenario.threads import ALWAYS_THREADS
 
 TABLES = ["windows", "rtts", "states", "drops", "queues", "packets", "flow_samples", "link_samples"]
 
@@ -29,7 +30,8 @@ def outcome(run):
     return summary, {name: run.table(name) for name in TABLES}
 
 
-def test_summary_and_every_table_are_the_same_on_any_number_of_threads(tmp_path):
+def test_summary_and_every_table_are_the_same_on_any_number_of_threads(tmp_path, monkeypatch):
+    monkeypatch.setenv(ALWAYS_THREADS, "1")
     scenario = centre(record={"tables": TABLES, "interval": 0.0005})
     one = scenario.run()
     assert "threads" not in one.summary["totals"]
@@ -46,6 +48,12 @@ def test_what_one_thread_has_to_do_is_said(with_python_code):
     run = with_python_code.run(threads=2)
     assert run.summary["totals"]["threads"] == 1
     assert "user-defined algorithms" in str(run)
+
+
+def test_threads_that_would_wait_more_than_work_are_one():
+    run = centre(duration=0.1).run(threads=2)
+    assert run.summary["totals"]["threads"] == 1
+    assert "2 threads would wait for each other" in str(run)
 
 
 def test_auto_leaves_a_short_run_on_one_thread():

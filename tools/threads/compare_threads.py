@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import sys
 import time
@@ -24,6 +25,7 @@ import ackclock as ac
 from ackclock.reproduce.read.folder import names as available
 from ackclock.reproduce.read.folder import read as load
 from ackclock.reproduce.run.studies import sweep_of
+from ackclock.scenario.threads import ALWAYS_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +61,7 @@ def cases(name: str, most: int | None) -> Iterator[tuple[str, Scenario]]:
 
 def outcome(scenario: Scenario, threads: int) -> tuple[dict[str, Any], dict[str, Any], int, str]:
     """Run; return summary, tables, the threads that were used, and why not more."""
+    os.environ[ALWAYS_THREADS] = "1"
     run = scenario.run(threads=threads, progress=None)
     summary = json.loads(json.dumps(run.summary))
     took = [summary["totals"].pop(key, None) for key in NOT_RESULTS]

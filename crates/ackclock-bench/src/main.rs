@@ -75,7 +75,7 @@ fn order() -> Outcome<Order> {
                 let text = next("the number after --threads")?;
                 order.threads = match text.as_str() {
                     "auto" => Threads::Auto(thread::available_parallelism().map_or(1, Into::into)),
-                    text => text.parse().map(Threads::Exactly).map_err(|_| {
+                    text => text.parse().map(Threads::Always).map_err(|_| {
                         format!("--threads is \"{text}\", expected a number or \"auto\"")
                     })?,
                 };

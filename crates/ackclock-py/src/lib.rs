@@ -260,11 +260,12 @@ mod _core {
     /// once at the end; `names` are those of flows and links, and none after the first part. What it raises stops
     /// the run. The result then has the other tables only.
     /// A run that is predicted to take more than `most_cpu_s` seconds of one core is refused, if that is given.
-    /// `threads` are those that the run uses, 0 as many as are predicted to be fastest, `most` at most. The result has
+    /// `threads` are those that the run uses, 0 as many as are predicted to be fastest, `most` at most. One is used where
+    /// several might take more than twice as long, unless `always` is true: that is for comparing results. The result has
     /// the number used, and why they are fewer, if they are.
     #[pyfunction]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
-    #[pyo3(signature = (json, progress=None, make=None, *, interval_s=0.2, take=None, rows=262_144, threads=1, most=1, most_cpu_s=None))]
+    #[pyo3(signature = (json, progress=None, make=None, *, interval_s=0.2, take=None, rows=262_144, threads=1, most=1, most_cpu_s=None, always=false))]
     fn run<'py>(
         py: Python<'py>,
         json: &str,
@@ -276,10 +277,12 @@ mod _core {
         threads: usize,
         most: usize,
         most_cpu_s: Option<f64>,
+        always: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let threads = match threads {
             0 => Threads::Auto(most),
             1 => Threads::One,
+            threads if always => Threads::Always(threads),
             threads => Threads::Exactly(threads),
         };
         let user = UserCode::new(make);

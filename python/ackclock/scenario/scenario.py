@@ -15,7 +15,7 @@ from ackclock.catalogue.network_kinds import expand, kind_of
 from ackclock.errors import Problem, ScenarioError, UnsupportedError
 from ackclock.scenario.document import Frozen, cell_text, paths_of_plain, read_problems
 from ackclock.scenario.parcels import pack_code
-from ackclock.scenario.threads import count_threads
+from ackclock.scenario.threads import count_threads, is_forced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -759,6 +759,7 @@ class Scenario(Frozen):
                     threads=0 if threads.is_chosen else threads.most,
                     most=threads.most,
                     most_cpu_s=most_cpu_s(),
+                    always=is_forced(),
                 )
             # Other runs of this process may have gone on meanwhile.
             most_s = output["threads"] * (time.monotonic() - wall_began)

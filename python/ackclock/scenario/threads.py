@@ -7,7 +7,11 @@ import os
 from ackclock.case import ThreadCount
 from ackclock.errors import AckclockError
 
-__all__ = ["MOST_THREADS", "available_cores", "count_threads"]
+__all__ = ["ALWAYS_THREADS", "MOST_THREADS", "available_cores", "count_threads", "is_forced"]
+
+ALWAYS_THREADS = "ACKCLOCK_ALWAYS_THREADS"
+"""Environment variable: if it is not empty, a run uses as many threads as requested even where they
+might take more than twice as long as one. It is for comparing results."""
 
 MOST_THREADS = 256
 """ThreadCount of a run at most."""
@@ -39,3 +43,8 @@ def count_threads(given: int | str) -> ThreadCount:
     if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= MOST_THREADS:
         return ThreadCount(given)
     raise AckclockError(f'threads is {given!r}, expected 1 to {MOST_THREADS} or "auto"')
+
+
+def is_forced() -> bool:
+    """Whether runs use several threads even where one is faster: `ALWAYS_THREADS` is set."""
+    return bool(os.environ.get(ALWAYS_THREADS))

@@ -31,8 +31,10 @@ pub enum Threads {
     /// One.
     #[default]
     One,
-    /// So many, as far as the network has parts for them.
+    /// So many, as far as the network has parts for them; one where they might take more than twice as long.
     Exactly(usize),
+    /// So many, however long they take: to compare what they compute.
+    Always(usize),
     /// As many as are predicted to be fastest, so many at most.
     Auto(usize),
 }
@@ -67,6 +69,14 @@ const WORTH: f64 = 1.25;
 /// What dividing a network and building it in each thread takes, a node [s]: 4 to 5.4 us were measured with 20,000 and
 /// 100,000 flows.
 const DIVIDING_S: f64 = 5e-6;
+
+/// What threads that wait for one another take on a machine that does much else, where they may share a core: each time
+/// that one waits for the other, and to start, in seconds a thread. Stars and data centres with delays of 1 us to 10 ms took
+/// 3 to 25 us a delay of two threads, more where there is more work in it.
+const SWITCH_S: f64 = 10e-6;
+const START_S: f64 = 1e-3;
+/// And to divide and build a node, of which each thread has all.
+const BUSY_NODE_S: f64 = 20e-6;
 
 /// Runs a plan to its end on several threads, with user-defined algorithms, and in pieces where they are given: those
 /// of a run on several threads are handed on at its end.
@@ -119,7 +129,7 @@ pub fn time_runs<const N: usize>(
 ) -> Result<Result<[f64; N], String>, RunError> {
     let begin = clock();
     // Divided by the work of the whole run.
-    let division = match choose(plan, &RegistryOnly, Threads::Exactly(threads)) {
+    let division = match choose(plan, &RegistryOnly, Threads::Always(threads)) {
         Ok(division) => Some(division),
         Err(None) => None,
         Err(Some(reason)) => return Ok(Err(reason)),
@@ -142,7 +152,7 @@ pub fn time_runs<const N: usize>(
 /// Why fewer threads are used than were requested.
 fn too_few(division: &Division, threads: Threads) -> Option<String> {
     let used = division.threads;
-    let Threads::Exactly(wanted) = threads else { return None };
+    let (Threads::Exactly(wanted) | Threads::Always(wanted)) = threads else { return None };
     (used < wanted).then(|| format!("the network has work for {used} threads"))
 }
 
@@ -150,7 +160,7 @@ fn too_few(division: &Division, threads: Threads) -> Option<String> {
 fn choose(plan: &Plan, custom: &dyn Custom, threads: Threads) -> Result<Division, Option<String>> {
     let most = match threads {
         Threads::One => 1,
-        Threads::Exactly(most) | Threads::Auto(most) => most,
+        Threads::Exactly(most) | Threads::Always(most) | Threads::Auto(most) => most,
     };
     if most <= 1 {
         return Err(None);
@@ -167,11 +177,35 @@ fn choose(plan: &Plan, custom: &dyn Custom, threads: Threads) -> Result<Division
     }
     let most = most.min(usize::from(u16::MAX));
     let load = Load::of(plan);
-    if threads == Threads::Exactly(most) {
-        let division = divide(plan, &load, &shortest_times(plan), most);
-        return if division.threads > 1 { Ok(division) } else { one(NO_PARTS) };
+    let division = match threads {
+        Threads::Auto(_) => choose_count(plan, &load, most)?,
+        _ => divide(plan, &load, &shortest_times(plan), most),
+    };
+    if division.threads <= 1 {
+        return one(NO_PARTS);
     }
-    choose_count(plan, &load, most)
+    match too_close(&division, plan.nodes.len()) {
+        Some(why) if !matches!(threads, Threads::Always(_)) => Err(Some(why)),
+        _ => Ok(division),
+    }
+}
+
+/// Why threads might take more than twice as long as one on a busy machine: there is less to do than they take to wait for
+/// one another. It depends on the plan alone, so that a run uses the same threads wherever it runs.
+fn too_close(division: &Division, nodes: usize) -> Option<String> {
+    let &Division { threads, work_s, rounds, lookahead_s, .. } = division;
+    let starting_s = threads as f64 * START_S + nodes as f64 * BUSY_NODE_S;
+    let waiting_s = rounds * threads as f64 * SWITCH_S;
+    (starting_s + waiting_s > work_s).then(|| {
+        if waiting_s < starting_s {
+            return format!("{threads} threads would take longer to start than the run, {work_s:.4} s");
+        }
+        format!(
+            "{threads} threads would wait for each other after every {:.1} us of work, as they are {:.4} ms apart",
+            1e6 * work_s / rounds,
+            1e3 * lookahead_s
+        )
+    })
 }
 
 /// Divides the network among the number of threads that is predicted to be fastest; otherwise, why the run is to use

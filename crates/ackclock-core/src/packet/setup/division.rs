@@ -40,6 +40,10 @@ pub(in crate::packet) struct Division {
     pub(in crate::packet) lookahead_s: f64,
     /// Packets that go from one to another in that time.
     pub(in crate::packet) in_a_delay: f64,
+    /// How often that time passes.
+    pub(in crate::packet) rounds: f64,
+    /// The predicted work of all threads [s].
+    pub(in crate::packet) work_s: f64,
 }
 
 impl Division {
@@ -210,6 +214,8 @@ fn assess(
         largest: if work_s > 0.0 { most / work_s } else { 1.0 },
         lookahead_s: lookahead.map_or(f64::INFINITY, |time| time as f64 / PS_PER_S as f64),
         in_a_delay,
+        rounds,
+        work_s,
     }
 }
 

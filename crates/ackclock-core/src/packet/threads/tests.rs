@@ -19,7 +19,7 @@ fn run(plan: &Plan, threads: Threads) -> (Results, Used) {
 
 /// Everything that a run reports except the number of turns; and its threads.
 fn results(plan: &Plan, threads: usize) -> (String, usize) {
-    let (mut results, used) = run(plan, Threads::Exactly(threads));
+    let (mut results, used) = run(plan, Threads::Always(threads));
     results.activations = 0;
     (format!("{results:?}"), used.threads)
 }
@@ -133,15 +133,47 @@ fn auto_divides_what_has_many_parts() {
     };
     assert_eq!(chosen(&net, &json!((0..8).map(to_next).collect::<Vec<_>>())), Ok(2));
     // All of a data centre is one cluster on one thread.
-    let net = json!({ "kind": "fat-tree", "k": 4, "rate": "10 Gbps", "delay": "1 us" });
-    let flows = json!([{ "between": { "kind": "uniform-pairs" }, "count": 32 }]);
-    assert_eq!(chosen_for(&net, &flows, "100 ms"), Ok(2));
+    let centre = |k: u32| json!({ "kind": "fat-tree", "k": k, "rate": "10 Gbps", "delay": "1 us" });
+    let flows = json!([{ "between": { "kind": "uniform-pairs" }, "count": 128 }]);
+    assert_eq!(chosen_for(&centre(8), &flows, "100 ms"), Ok(2));
+    // A small one has less work in a delay than two threads take to wait for each other.
+    let reason = chosen_for(&centre(4), &flows, "100 ms").unwrap_err().unwrap();
+    assert!(reason.contains("they are 0.0010 ms apart"), "{reason}");
+}
+
+/// On a busy machine each delay between threads takes some microseconds more than on one: a star of short delays took
+/// many times as long.
+#[test]
+fn threads_that_would_wait_more_than_work_are_one() {
+    let star = |delay: &str, hosts: u32, seconds: f64| {
+        planned(json!({
+            "duration": seconds, "flows": [{ "pair": 0, "count": hosts - 1 }],
+            "net": { "kind": "star", "hosts": hosts, "rate": "100 Mbps", "delay": delay, "buffer": "100 pkt" },
+        }))
+    };
+    let chosen = |plan: &Plan, threads| choose(plan, &RegistryOnly, threads).map(|of| of.threads);
+    let reason = |plan: &Plan| chosen(plan, Threads::Exactly(2)).unwrap_err().unwrap();
+    let short = star("16 us", 33, 10.0);
+    assert!(reason(&short).contains("wait for each other"), "{}", reason(&short));
+    assert_eq!(chosen(&short, Threads::Always(2)), Ok(2));
+    // It does not depend on how long the run is, beyond some milliseconds.
+    assert!(reason(&star("16 us", 33, 1000.0)).contains("wait for each other"));
+    assert!(reason(&star("1 ms", 33, 0.002)).contains("longer to start"));
+    assert_eq!(chosen(&star("1 ms", 33, 10.0), Threads::Exactly(2)), Ok(2));
+    // More threads wait longer.
+    let many = star("150 us", 65, 10.0);
+    assert_eq!(chosen(&many, Threads::Exactly(2)), Ok(2));
+    assert!(reason_of(chosen(&many, Threads::Exactly(16))).contains("wait for each other"));
+}
+
+fn reason_of(chosen: Result<usize, Option<String>>) -> String {
+    chosen.unwrap_err().unwrap()
 }
 
 /// Runs a divided plan after a change of what its last thread has.
 fn run_changed(change: impl FnOnce(&mut Sim<Divided>)) -> Result<Option<Results>, RunError> {
     let plan = hosts_on_routers(7, "rfc", "fifo", "dumbbell", &[30, 5, 60, 40]);
-    let division = choose(&plan, &RegistryOnly, Threads::Exactly(3)).unwrap();
+    let division = choose(&plan, &RegistryOnly, Threads::Always(3)).unwrap();
     assert_eq!(division.threads, 3);
     let mut parts = build_parts(&plan, &division).unwrap();
     change(&mut parts[2].0);
@@ -167,7 +199,7 @@ fn fewer_threads_than_requested_are_said() {
     let plan = planned(
         json!({ "duration": 1, "net": { "kind": "graph", "links": links }, "flows": flows }),
     );
-    let (_, used) = run(&plan, Threads::Exactly(64));
+    let (_, used) = run(&plan, Threads::Always(64));
     assert_eq!(used.threads, 4);
     assert_eq!(used.reason.unwrap(), "the network has work for 4 threads");
 }
@@ -176,7 +208,7 @@ fn fewer_threads_than_requested_are_said() {
 fn progress_stops_all_threads() {
     let plan = hosts_on_routers(7, "rfc", "fifo", "dumbbell", &[30, 5, 60, 40]);
     let plan = Plan { duration: Time(plan.duration.0 * 1000), ..plan };
-    let stopped = run_on(&plan, &RegistryOnly, Threads::Exactly(3), &mut |_| false, None);
+    let stopped = run_on(&plan, &RegistryOnly, Threads::Always(3), &mut |_| false, None);
     assert!(matches!(stopped, Err(RunError::Interrupted)));
 }
 
@@ -193,7 +225,7 @@ fn pieces_of_several_threads_are_the_tables_of_one() {
             true
         };
         let pieces = Pieces { rows: 100, take: &mut take };
-        let threads = Threads::Exactly(threads);
+        let threads = Threads::Always(threads);
         run_on(&plan, &RegistryOnly, threads, &mut |_| true, Some(pieces)).unwrap();
         assert!(!packets.is_empty() && !samples.is_empty());
         tables.push((packets, windows, samples));

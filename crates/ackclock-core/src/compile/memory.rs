@@ -43,8 +43,7 @@ pub(super) fn predict(plan: &Plan, packet_hops: f64, passages: &Passages) -> [f6
     });
     let rows: f64 = rows.sum();
     let tables = rows * ROW_BYTES;
-    let flows = plan.flows.iter().zip(&passages.sent);
-    let packets: f64 = flows.map(|(flow, &sent)| under_way(plan, flow, sent)).sum();
+    let packets = under_way(plan, &passages.sent);
     let flows = plan.flows.len() as f64 * FLOW_BYTES;
     [rows, tables, tables + flows + packets * PACKET_BYTES]
 }

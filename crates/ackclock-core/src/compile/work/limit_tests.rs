@@ -120,6 +120,46 @@ fn a_trial_ends_within_a_turn_and_goes_on_at_its_rate() {
     assert!((real / 3.0..real * 3.0).contains(&predicted.events), "{predicted:?}");
 }
 
+/// A data centre is one process, whose events have no effect on another before the end: how far a trial came is when
+/// its next event is. Timers of a slow link have theirs much later, too.
+#[test]
+fn a_trial_knows_how_far_it_came_in_one_process_and_on_slow_links() {
+    let centre = json!({ "kind": "star", "hosts": 5, "rate": "100 Mbps", "delay": 1e-12, "buffer": "unlimited" });
+    let slow = json!({ "kind": "parking-lot", "hops": 3, "rate": 1, "delay": 0.1, "buffer": "1 pkt", "qdisc": "dualpi2" });
+    for (net, era, seconds) in [(&centre, "ns2", 3.0), (&slow, "2007", 1000.0)] {
+        let text =
+            dumbbell(&[("/net", net.clone()), ("/era", json!(era)), ("/duration", json!(seconds))]);
+        let predicted = api::predict_with(&text, &RegistryOnly, f64::INFINITY).unwrap();
+        let predicted: Value = serde_json::from_str(&predicted).unwrap();
+        let real = api::run(&text, &mut |_, _| true).unwrap();
+        let real: Value = serde_json::from_str(&real.summary).unwrap();
+        let ratio =
+            predicted["events"].as_f64().unwrap() / real["totals"]["events"].as_f64().unwrap();
+        assert!((1.0 / 3.0..=3.0).contains(&ratio), "{ratio} of {text}");
+    }
+}
+
+/// The packets on a link and in its queue are those of all flows together. A queue of a million packets, or windows of as
+/// many, still count.
+#[test]
+fn memory_of_packets_under_way_does_not_grow_with_flows_that_share_a_link() {
+    let bytes = |flows: u32, more: &[(&str, Value)]| {
+        let mut changes = vec![
+            ("/net/pairs", json!(flows)),
+            ("/net/rate", json!(1e10)),
+            ("/flows/0/count", json!(flows)),
+            ("/duration", json!(100)),
+        ];
+        changes.extend_from_slice(more);
+        crate::compile::predict(&api::planned(&dumbbell(&changes)).unwrap()).memory_bytes
+    };
+    // 10 Gbit/s for 0.1 s are 83,000 packets, 27 MB at 160 B each twice over; a flow takes 9 kB, and its window of ten.
+    assert!(bytes(50_000, &[]) < 1.5e9, "{}", bytes(50_000, &[]));
+    assert!(bytes(50_000, &[]) < 1.2 * (bytes(25_000, &[]) * 2.0));
+    let windows = json!({ "initial_window": 1_000_000, "receiver_window": 1_000_000 });
+    assert!(bytes(1, &[("/tcp", windows)]) > 1.5e8);
+}
+
 /// A control may open its window at once; the packets of one instant are bounded.
 #[test]
 fn a_window_that_explodes_ends_the_run_with_a_sentence() {

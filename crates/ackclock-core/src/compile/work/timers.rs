@@ -159,18 +159,29 @@ fn samples(plan: &Plan) -> Timers {
     Timers { path: "record.interval".to_owned(), count, are_events: false }
 }
 
-/// Packets that a flow has under way at most: what it sends at once, and twice what its links and the queue before the
-/// narrowest of them hold.
-pub(in crate::compile) fn under_way(plan: &Plan, flow: &PlanFlow, sent: f64) -> f64 {
-    let wire = flow.tcp.wire_size().max(1);
-    let links = || flow.route.iter().map(|link| &plan.links[link.index()]);
-    let Some(narrowest) = links().min_by_key(|link| link.rate.0) else { return 0.0 };
-    let on_wires_s: f64 = links().map(|link| link.delay.seconds()).sum();
-    let on_wires = narrowest.rate.bps() / 8.0 * on_wires_s / f64::from(wire);
-    let queued = narrowest.limit.in_packets(wire).unwrap_or(f64::INFINITY);
-    let first = f64::from(flow.tcp.initial_window);
-    let window = f64::from(flow.tcp.receiver_window);
-    let mss = f64::from(flow.tcp.mss);
-    let whole = flow.size.map_or(f64::INFINITY, |Bytes(size)| (size as f64 / mss).ceil());
-    (2.0 * (on_wires + queued)).max(first).min(window).min(whole).min(sent)
+/// Packets that all flows have under way at most, each of which sends so many: what it sends at once, and its part of
+/// twice what its links and the queue before the narrowest of them hold, which the flows share that it holds back.
+pub(in crate::compile) fn under_way(plan: &Plan, sent: &[f64]) -> f64 {
+    let narrowest = |flow: &PlanFlow| {
+        let links = flow.route.iter().map(|link| link.index());
+        links.min_by_key(|&link| plan.links[link].rate.0)
+    };
+    let mut sharers = vec![0u32; plan.links.len()];
+    for link in plan.flows.iter().filter_map(narrowest) {
+        sharers[link] += 1;
+    }
+    let of_flow = |(flow, &sent): (&PlanFlow, &f64)| {
+        let Some(link) = narrowest(flow) else { return 0.0 };
+        let (narrowest, sharers) = (&plan.links[link], f64::from(sharers[link]));
+        let wire = flow.tcp.wire_size().max(1);
+        let delays = flow.route.iter().map(|link| plan.links[link.index()].delay.seconds());
+        let on_wires = narrowest.rate.bps() / 8.0 * delays.sum::<f64>() / f64::from(wire);
+        let queued = narrowest.limit.in_packets(wire).unwrap_or(f64::INFINITY);
+        let first = f64::from(flow.tcp.initial_window);
+        let window = f64::from(flow.tcp.receiver_window);
+        let mss = f64::from(flow.tcp.mss);
+        let whole = flow.size.map_or(f64::INFINITY, |Bytes(size)| (size as f64 / mss).ceil());
+        (2.0 * (on_wires + queued) / sharers).max(first).min(window).min(whole).min(sent)
+    };
+    plan.flows.iter().zip(sent).map(of_flow).sum()
 }

@@ -85,11 +85,6 @@ impl<C: Clock> Schedule<C> {
         self.soonest = soonest;
     }
 
-    /// The earliest pending effect when the latest turn began.
-    pub(in crate::packet) fn soonest(&self) -> u64 {
-        self.soonest
-    }
-
     /// Notes that nothing is left to do in process `p` before `done`, which never goes back.
     #[inline(always)]
     pub(in crate::packet) fn set_done(&mut self, p: usize, done: u64) {

@@ -5,6 +5,7 @@ use crate::error::Problem;
 use crate::memory::{end_with, until_it_ends};
 use crate::packet::network::link::Link;
 use crate::packet::process::clock::Clock;
+use crate::packet::process::logical_process::Process;
 use crate::packet::process::stubs::Stubs;
 use crate::packet::turn::simulator::Sim;
 use crate::units::Time;
@@ -37,10 +38,9 @@ impl<C: Clock> Sim<C> {
         self.tally.most_events = LONG_TURN + LONG_TURN_STEPS * steps;
         let ended = until_it_ends(|| self.run_turns(steps));
         let is_cut = ended.is_err();
-        let soonest = || Time(C::ps(self.schedule.soonest().min(self.schedule.end)));
         let until = match ended {
             Ok(until) => until,
-            Err(_) => Some(self.tally.cut_at.map_or_else(soonest, |at| Time(C::ps(at)))),
+            Err(_) => Some(self.tally.cut_at.map_or_else(|| self.reached(), |at| Time(C::ps(at)))),
         };
         Beginning { until, is_cut, hops: self.passed_links(), events: self.tally.events }
     }
@@ -65,10 +65,17 @@ impl<C: Clock> Sim<C> {
             self.schedule.schedule(p);
             turns += 1;
             if turns % between == 0 && self.passed_links() + self.tally.events >= steps {
-                return Some(Time(C::ps(soonest.min(self.schedule.end))));
+                return Some(self.reached());
             }
         }
         None
+    }
+
+    /// Until when everything is done: the earliest pending event. What it has an effect on may be much later.
+    fn reached(&self) -> Time {
+        let earliest = |process: &Process| process.due::<C>(Stubs::NEVER).0;
+        let earliest = self.schedule.processes.iter().map(earliest).min();
+        Time(C::ps(earliest.unwrap_or(u64::MAX).min(self.schedule.end)))
     }
 
     /// Ends a trial within a turn, at an event at `at`.

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ackclock.cli import main as cli
+from ackclock.cli.main import main
 from ackclock.errors import ScenarioError
 from ackclock.studies.planner.failures import named, survey
 from ackclock.studies.planner.situation import costs, read_situation
@@ -225,3 +226,16 @@ def test_parts_of_an_analysis_that_were_changed_are_computed_again(tmp_path: Pat
     (folder / "x.part").symlink_to("/etc/hostname")
     with pytest.raises(ScenarioError, match="it is a link"):
         survey(situation, "links", memory=memory, resume=folder)
+
+
+def test_the_current_folder_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "germany"
+    folder.mkdir()
+    (folder / "edges.csv").write_text("source,target,capacity_bps\na,b,1e9\n")
+    (folder / "demands.csv").write_text("source,target,demand_bps\na,b,1e6\n")
+    monkeypatch.chdir(folder)
+    for place in (".", str(folder), "../germany"):
+        assert main(["plan", "load", place, "--demands", "demands.csv"]) == 0
+        assert capsys.readouterr().out.startswith("germany: 2 nodes")

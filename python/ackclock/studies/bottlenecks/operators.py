@@ -201,7 +201,9 @@ def _network(
     )
     places = np.array([[_float(lon), _float(lat)] for _, lat, lon in raw.nodes.values()])
     groups = {name: tuple(rows) for name, rows in risk_groups.items()}
-    return Network(Path(text).stem, graph, places, names, groups, tuple(raw.notes))
+    # The current folder, ".", says no name.
+    place = Path(text).resolve() if Path(text).is_dir() else Path(text)
+    return Network(place.stem, graph, places, names, groups, tuple(raw.notes))
 
 
 def _values(

@@ -246,6 +246,12 @@ def _flows(seen: Seen) -> dict[str, Any]:
         "acks_under_way": entered[1] - arrived[1] - lost[1],
         "window_sent_packets": passed["window_entered"],
         "window_lost_data_packets": passed["window_lost"],
+        "loss_ratio": np.divide(
+            passed["window_lost"],
+            passed["window_entered"],
+            out=np.full(len(rows), np.nan),
+            where=np.asarray(passed["window_entered"]) > 0,
+        ),
     }
     return columns
 

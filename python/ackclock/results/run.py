@@ -293,6 +293,12 @@ class Run:
         begin, notes = s["duration_s"] - s["window_s"], []
         if begin > 0:
             notes.append("retransmits, timeouts, drops and marks are counted over the whole run")
+        full = [str(f["id"]) for f in s["flows"] if f.get("limited_by") == "receiver window"]
+        if full:
+            more = f" and {len(full) - _FEW_LATE} more" if len(full) > _FEW_LATE else ""
+            who = "its receiver's window limits it"
+            who = who if len(full) == 1 else "their receivers' windows limit them"
+            notes.append(f"{', '.join(full[:_FEW_LATE])}{more}: {who}")
         late = [(flow, life) for flow in s["flows"] if (life := _life_s(flow, s, begin))]
         for flow, life in late[:_FEW_LATE]:
             own = engineering(8 * flow["window_delivered_bytes"] / life, "bit/s")

@@ -33,6 +33,19 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
             (s.sender.rtt_sum_s - s.sender_at_warmup.rtt_sum_s) / count as f64
         }
     };
+    let lost_share = |s: &packet::FlowResult| {
+        let sent = s.sender.sent_packets - s.sender_at_warmup.sent_packets;
+        if sent == 0 { f64::NAN } else { s.window_lost_data as f64 / sent as f64 }
+    };
+    let limits = plan
+        .flows
+        .iter()
+        .zip(seen)
+        .map(|(flow, s)| {
+            let is_full = fills_receiver_window(plan, flow, s, rtt(s));
+            if is_full { "receiver window".to_owned() } else { String::new() }
+        })
+        .collect();
     let starts: Vec<f64> = plan.flows.iter().map(|f| f.start.seconds()).collect();
     let completion = seen
         .iter()
@@ -66,10 +79,33 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         ("acks_under_way", n(&|s| s.under_way[1])),
         ("window_sent_packets", n(&|s| s.sender.sent_packets - s.sender_at_warmup.sent_packets)),
         ("window_lost_data_packets", n(&|s| s.window_lost_data)),
+        ("loss_ratio", f(&lost_share)),
+        ("limited_by", Column::Names(limits)),
         ("srtt_mean_s", f(&rtt)),
         ("rtt_min_s", f(&|s| if s.sender.rtt_count > 0 { s.sender.rtt_min_s } else { f64::NAN })),
         ("cwnd_segments", f(&|s| s.sender.cwnd)),
     ]
+}
+
+/// Whether what a flow had under way in the measured time, on average (Little's law: packets per second times the
+/// round trip), was its receiver's window, up to a twentieth.
+fn fills_receiver_window(
+    plan: &Plan,
+    flow: &compile::PlanFlow,
+    seen: &packet::FlowResult,
+    rtt_s: f64,
+) -> bool {
+    if !matches!(*flow.sender, PlanSender::Tcp { .. }) {
+        return false;
+    }
+    let end = if seen.sender.completed_s > 0.0 {
+        seen.sender.completed_s
+    } else {
+        plan.duration.seconds()
+    };
+    let active = end - flow.start.max(plan.warmup).seconds();
+    let packets = seen.receiver.delivered_packets - seen.receiver_at_warmup.delivered_packets;
+    active > 0.0 && packets as f64 / active * rtt_s >= 0.95 * f64::from(flow.tcp.receiver_window)
 }
 
 /// One row per receiver of a multicast group.

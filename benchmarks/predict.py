@@ -221,8 +221,8 @@ def main() -> int:
     print("| --- " + "| ---: " * 11 + "|")
     for kind in sorted(events, key=lambda kind: -len(events[kind])):
         print(row(kind, events[kind], seconds[kind]))
-    for failure in failures:
-        print(f"\nnot counted, ended early: {failure}")
+    for text in failures:
+        print(f"\nnot counted, ended early: {text}")
     farthest = sorted(all_of, key=lambda found: -abs(math.log(found[0])))
     for of_events, scenario, found, real_events in farthest[: given.worst]:
         print(f"{of_events:.3g} {found['events']:.0f} {real_events:.0f} {json.dumps(scenario)}")

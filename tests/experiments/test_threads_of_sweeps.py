@@ -8,6 +8,7 @@ from click.testing import CliRunner
 import ackclock as ac
 from ackclock import _core
 from ackclock.cli.main import cli
+from ackclock.scenario.threads import ALWAYS_THREADS
 
 
 def ring(duration="12 s", routers=8, **more):
@@ -79,7 +80,10 @@ def test_replications_are_the_same_on_any_number_of_threads(used):
     assert observed(workers=12).equals(one)
 
 
-def test_the_command_takes_replications_with_threads(small_file, used):
+def test_the_command_takes_replications_with_threads(small_file, used, monkeypatch):
+    # A file so small has one thread of its own accord.
+    monkeypatch.setenv(ALWAYS_THREADS, "1")
+
     def said(*more):
         done = CliRunner().invoke(cli, ["run", str(small_file), "--json", "--reps", "2", *more])
         assert done.exit_code == 0, done.output

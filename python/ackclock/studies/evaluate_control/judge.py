@@ -310,15 +310,17 @@ def _neighbours(shared: SweepResult, alone: SweepResult) -> dict[tuple[str, str]
         place = (row["router"], row["other"], row["environment"], row["replicate"])
         kind = "own" if row["id"].startswith("own") else "other"
         got.setdefault(place, {"own": [], "other": []})[kind].append(row["goodput_bps"])
-    totals: dict[tuple[str, str], dict[int, _Totals]] = defaultdict(lambda: defaultdict(_Totals))
+    totals: dict[tuple[str, str], dict[int, _Goodputs]] = defaultdict(dict)
     for (router, other, environment, replicate), kinds in got.items():
-        total = totals[router, other][replicate]
-        theirs = _mean(kinds["other"])
-        total.mine += _mean(kinds["own"])
-        total.theirs += theirs
-        if alone_flows := alone_bps[router, other, environment, replicate]:
-            total.before += _mean(alone_flows)
-            total.after += theirs
+        total = totals[router, other].get(replicate, _Goodputs())
+        mine, theirs = _mean(kinds["own"]), _mean(kinds["other"])
+        alone_flows = alone_bps[router, other, environment, replicate]
+        totals[router, other][replicate] = _Goodputs(
+            total.mine + mine,
+            total.theirs + theirs,
+            total.after + (theirs if alone_flows else 0.0),
+            total.before + (_mean(alone_flows) if alone_flows else 0.0),
+        )
     return {
         place: Neighbour(
             mean_ratio([_ratio(total.mine, total.theirs) for total in of.values()]),
@@ -328,9 +330,9 @@ def _neighbours(shared: SweepResult, alone: SweepResult) -> dict[tuple[str, str]
     }
 
 
-@dataclass
-class _Totals:
-    """Goodput of a flow in all environments of a replicate [bit/s].
+@dataclass(frozen=True)
+class _Goodputs:
+    """Total goodput of a flow in all environments of a replicate [bit/s].
 
     The ratio of totals is not ruled by an environment in which one side gets nearly nothing, as a
     mean of ratios is, nor the ratio of its logarithm.

@@ -81,7 +81,7 @@ def test_replications_are_the_same_on_any_number_of_threads(used):
 
 
 def test_the_command_takes_replications_with_threads(small_file, used, monkeypatch):
-    # A file so small has one thread of its own accord.
+    # Otherwise a file so small has one thread.
     monkeypatch.setenv(ALWAYS_THREADS, "1")
 
     def said(*more):

@@ -272,14 +272,14 @@ def test_a_screen_reader_gets_the_picture_and_the_prediction(opened):
     page.locator("#scrub").press("Home")
     assert page.get_attribute("#network", "aria-label").startswith("The network at 0 s: ")
     page.locator("#answers button").first.press("Enter")
-    assert page.locator("#explains[role=status]").is_visible()
+    assert page.locator("[role=status] #explains").is_visible()
 
 
 def test_a_fault_is_shown_at_its_place_and_the_last_result_stays(opened):
     here = opened()
     page, before = here.page, here.digest()
     page.click("#tab-toml")
-    page.fill("#toml", page.input_value("#toml").replace('cc = "aimd"', 'cc = "cubc"'))
+    page.fill("#toml", page.input_value("#toml").replace('cc = "reno"', 'cc = "cubc"'))
     page.wait_for_selector("#problems li")
     assert "flows[0].cc" in page.inner_text("#problems")
     assert "cubic" in page.inner_text("#problems")

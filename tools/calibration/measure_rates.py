@@ -7,6 +7,7 @@ writes tables; with `--check` it compares them with the pages and exits with 1 w
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -373,7 +374,7 @@ def measure_widths(draws: int = DRAWS) -> Table:
     cases: dict[str, tuple[Draw, float]] = {
         "normal": (lambda generator, n: generator.normal(0.0, 1.0, n), 1.0),
         "Student's t of 3 degrees": (lambda generator, n: generator.standard_t(3, n), 3**0.5),
-        "lognormal, deviation 1": (_lognormal, float(((np.e - 1) * np.e) ** 0.5)),
+        "lognormal, deviation 1": (_lognormal, ((math.e - 1) * math.e) ** 0.5),
     }
     rows = {}
     for name, (draw, deviation) in cases.items():

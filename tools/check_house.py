@@ -43,6 +43,7 @@ GROUND = {
     "outbox",
     "agenda",
     "memory",
+    "percentiles",
     "dscp",
 }
 """What anything may use: quantities, packets, identifiers, random numbers, the registry."""
@@ -70,6 +71,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ids": set(),
     "agenda": set(),
     "memory": {"error"},
+    "percentiles": {"memory", "units"},
     "dscp": {"error"},
     "wire": {"ids", "units"},
     "outbox": {"ids", "wire", "error", "memory"},
@@ -77,7 +79,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # Stages, in the order in which data goes; each may use the stages before it and the rooms.
     "scenario": {"units", "registry", "dscp"},
     "compile": GROUND | ROOMS | {"scenario", "tcp", "quic"},
-    "record": {"ids", "units", "memory"},
+    "record": {"ids", "units", "memory", "percentiles"},
     "packet": GROUND | ROOMS | {"scenario", "compile", "record", "tcp", "tcp_ns2", "quic"},
     "fluid": {"error", "rng", "sharing", "policy"},
     "api": GROUND | ROOMS | {"scenario", "compile", "packet", "record", "tcp"},

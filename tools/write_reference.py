@@ -88,6 +88,12 @@ net = { kind = "dumbbell", pairs = 2, rate = "2 Mbps", rtt = "40 ms", buffer = "
 groups = [{ src = "s0", receivers = ["d0", "d1"], layers = ["100 kbps"] }]
 """
 
+QUEUES_EXAMPLE = """
+duration = "2 s"
+net = { kind = "dumbbell", pairs = 1, rate = "2 Mbps", rtt = "40 ms", qdisc = "dualpi2" }
+flows = [{ pair = 0 }]
+"""
+
 
 def linked(text: str) -> str:
     """RFCs and DOIs become links; Rust's links become code.
@@ -378,8 +384,13 @@ def _tables_page() -> str:
     ]
     group = load(GROUP_EXAMPLE).run()
     meaning["receivers"] = "One row per receiver of a multicast group, in every run with groups."
-    for name in ("flows", "links", "receivers", *names):
-        columns = (group if name == "receivers" else run).table(name).schema
+    meaning["link_queues"] = (
+        "One row per queue of the links whose disciplines distinguish several: `dualpi2`, classes"
+        " of `priority`, `wrr` and `hpfq`, tins of `cake`. All of it in the measured time."
+    )
+    others = {"receivers": group, "link_queues": load(QUEUES_EXAMPLE).run()}
+    for name in ("flows", "links", "link_queues", "receivers", *names):
+        columns = others.get(name, run).table(name).schema
         rows = ([f"`{field.name}`", _arrow(field.type)] for field in columns)
         parts += [f"## {name}", meaning[name], _table(("column", "type"), rows)]
     return "\n\n".join(parts) + "\n"

@@ -31,7 +31,7 @@ rate = "4 Mbps"
 SWEEP = """\
 base = "run.toml"
 reps = {reps}
-metrics = ["flows[job].completion_s", "flows[bulk].goodput_bps"]
+metrics = ["flows[job].completed_after_s", "flows[bulk].goodput_bps"]
 
 [over]
 "net.rate" = ["2 Mbps", "4 Mbps"]
@@ -71,7 +71,7 @@ def folder(tmp_path_factory):
 def test_runs_with_unfinished_transfers_print_null(folder, reps):
     data = strict(printed("run", folder / "run.toml", "--json", "--quiet", "--reps", reps))
     if reps == 1:
-        assert data["flows"][1]["completion_s"] is None
+        assert data["flows"][1]["completed_after_s"] is None
 
 
 @pytest.mark.parametrize("reps", [1, 2])
@@ -103,7 +103,7 @@ def test_queries_of_a_store_give_null_for_nan_and_infinity(folder):
     (row,) = strict(printed("results", "query", sql, *store, "--json"))
     assert row == {"a": None, "b": None, "c": 1.5, "n": 3, "d": "2000-01-02"}
     rows = strict(printed("results", "query", "SELECT * FROM flows", *store, "--json"))
-    assert {row["completion_s"] for row in rows if row["id"] == "job"} == {None}
+    assert {row["completed_after_s"] for row in rows if row["id"] == "job"} == {None}
     lines = printed("results", "list", *store, "--json").splitlines()
     assert len(lines) >= 4
     for line in lines:

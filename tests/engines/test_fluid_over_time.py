@@ -58,7 +58,7 @@ def test_a_trace_by_hand(tmp_path):
     rows = [[0, "a", "c", 10e6], ["500 ms", "b", "d", "500 kB"]]
     run = trace(rows, arrivals={"interval": "500 ms"}).execute()
     flows = run.flows.to_pylist()
-    assert [f["completion_s"] for f in flows] == pytest.approx([4 / 3, 1.5])
+    assert [f["completed_at_s"] for f in flows] == pytest.approx([4 / 3, 1.5])
     assert [f["ideal_s"] for f in flows] == pytest.approx([1.0, 1.0])
     assert [f["slowdown"] for f in flows] == pytest.approx([4 / 3, 1.0])
     assert [(f["src"], f["dst"], f["hops"]) for f in flows] == [("a", "c", 3), ("b", "d", 3)]
@@ -105,7 +105,7 @@ def test_flows_that_had_not_ended_are_reported():
     assert totals["completed"] + totals["unfinished"] == totals["flows"]
     assert "had not ended" in run.summary["warnings"][0]
     flows = run.flows
-    null = np.isnan(flows["completion_s"].to_numpy(zero_copy_only=False).astype(float))
+    null = np.isnan(flows["completed_at_s"].to_numpy(zero_copy_only=False).astype(float))
     assert int(null.sum()) == totals["unfinished"]
 
 
@@ -162,7 +162,7 @@ def test_fluids_end_when_packets_of_fair_queues_do():
         duration=120,
     )
     packets = scenario.run().flows.to_pylist()
-    took = np.array([flow["completion_s"] for flow in packets])
+    took = np.array([flow["completed_after_s"] for flow in packets])
     ratio = took / [row["sojourn_s"] for row in fluid]
     assert np.all(np.abs(ratio - 1.03) < 0.08)
     assert ratio.mean() == pytest.approx(1.03, abs=0.02)
@@ -174,12 +174,12 @@ def test_senders_that_fill_their_links_slow_others_down():
     rows = [[0, "a", "c", 6e6], [0, "b", "d", 40e6]]
     fair = trace(rows).execute().flows.to_pylist()
     hose = trace(rows, allocation="senders", sender="naive").execute()
-    assert fair[0]["completion_s"] == pytest.approx(1.0)
-    assert hose.flows.to_pylist()[0]["completion_s"] == pytest.approx(1.2)
+    assert fair[0]["completed_at_s"] == pytest.approx(1.0)
+    assert hose.flows.to_pylist()[0]["completed_at_s"] == pytest.approx(1.2)
     assert hose.summary["totals"]["dropped"] > 0
     ratio = {"kind": "limited-ratio", "alpha": 0.1}
     careful = trace(rows, allocation="senders", sender=ratio).execute().flows.to_pylist()
-    assert careful[0]["completion_s"] == pytest.approx(6 / 5.6, rel=1e-3)
+    assert careful[0]["completed_at_s"] == pytest.approx(6 / 5.6, rel=1e-3)
 
 
 def test_command_line(tmp_path):

@@ -50,7 +50,7 @@ record = { tables = ["flow_samples"], interval = "100 ms" }
 
 def test_fairness_is_of_the_flows_that_have_begun_and_are_not_done():
     run = ac.load(COMERS).run()
-    end = 4 + run.summary["flows"][1]["completion_s"]
+    end = 4 + run.summary["flows"][1]["completed_after_s"]
     assert 5 < end < 9
     axes = ac.plot.fairness(run).axes[0]
     time, index = axes.lines[0].get_data()

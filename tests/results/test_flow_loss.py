@@ -28,7 +28,7 @@ def test_loss_is_that_of_what_was_sent_in_the_measured_time():
 
 def test_a_flow_that_sends_nothing_in_the_measured_time_has_no_loss():
     (flow,) = flows('flows = [{ pair = 0, size = "10 kB" }]')
-    assert flow["completion_s"] < 5
+    assert flow["completed_after_s"] < 5
     assert flow["loss_ratio"] is None
 
 

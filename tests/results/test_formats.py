@@ -70,7 +70,7 @@ def test_a_qlog_accounts_for_each_transmission(two, qlog):
         assert set(acknowledged) <= data - set(lost)
         rest = data - set(acknowledged) - set(lost)
         # Data under way, and data whose acknowledgement is under way or was delayed.
-        assert (len(rest) == 0) == (flow["completion_s"] is not None)
+        assert (len(rest) == 0) == (flow["completed_after_s"] is not None)
 
 
 def test_a_qlog_has_the_bytes_and_windows_of_the_flows(two, qlog):

@@ -33,7 +33,12 @@ def link(name, utilisation, **more):
 def made(**changes):
     summary = {
         "engine": "packet", "era": "rfc", "seed": 7, "duration_s": 30.0, "window_s": 25.0,
-        "flows": [flow("f0"), flow("f1", cc=None, recovery=None, srtt_mean_s=None)],
+        "flows": [
+            flow("f0", loss_ratio=0.0123, queueing_p95_s=0.007),
+            flow("f1", cc=None, recovery=None, srtt_mean_s=None, one_way_mean_s=0.05,
+                 loss_ratio=0.0002),
+            flow("f2"),
+        ],
         "links": [link("a", 0.25), link("b", 0.5)],
         "totals": {"packet_hops": 12345, "events": 67890, "cpu_s": 0.25},
         **changes,
@@ -49,16 +54,17 @@ def test_the_text_of_a_run_has_its_window_flows_links_and_totals():
     assert lines(str(made())) == [
         "mine: packet engine, era rfc, seed 7, 30 s simulated, measured from 5 s to 30 s",
         "",
-        "flow ends cc recovery goodput retransmits timeouts srtt",
-        "f0 s -> d aimd sack 1.5 Mbit/s 3 1 42.1 ms",
-        "f1 s -> d - - 1.5 Mbit/s 3 1 -",
+        "flow ends cc recovery goodput loss retransmits timeouts delay queueing p95",
+        "f0 s -> d aimd sack 1.5 Mbit/s 1.2 % 3 1 42.1 ms 7 ms",
+        "f1 s -> d - - 1.5 Mbit/s 0.02 % 3 1 50 ms one way -",
+        "f2 s -> d aimd sack 1.5 Mbit/s - 3 1 42.1 ms -",
         "",
         "link used drops marks queue pkt p99 pkt queueing delay",
         # The busiest first.
         "b 50.0 % 4 2 1.2 8 1.2 ms",
         "a 25.0 % 4 2 1.2 8 1.2 ms",
         "",
-        "retransmits, timeouts, drops and marks are counted over the whole run",
+        "retransmits, timeouts, and drops and marks of links are counted over the whole run",
         "",
         "12,345 packet hops, 67,890 events, 250 ms of one core",
     ]
@@ -108,17 +114,17 @@ def test_of_many_links_those_that_do_nothing_are_counted_not_listed():
 def test_flows_of_part_of_the_measured_time_have_their_rate_in_their_time():
     # 25 s are measured, from 5 s on.
     flows = [
-        flow("early", start_s=0.0, completion_s=None, window_delivered_bytes=10**6),
-        flow("late", start_s=20.0, completion_s=None, window_delivered_bytes=10**6),
-        flow("short", start_s=1.0, completion_s=9.0, window_delivered_bytes=10**6),
-        flow("before", start_s=1.0, completion_s=2.0, window_delivered_bytes=0),
+        flow("early", start_s=0.0, completed_after_s=None, window_delivered_bytes=10**6),
+        flow("late", start_s=20.0, completed_after_s=None, window_delivered_bytes=10**6),
+        flow("short", start_s=1.0, completed_after_s=9.0, window_delivered_bytes=10**6),
+        flow("before", start_s=1.0, completed_after_s=2.0, window_delivered_bytes=0),
     ]
     said = [line for line in lines(str(made(flows=flows))) if "goodput above" in line]
     assert said == [
         "late began at 20 s: 800 kbit/s from then on; its goodput above is over the measured time",
         "short sent from 1 s to 10 s: 1.6 Mbit/s then; its goodput above is over the measured time",
     ]
-    many = [flow(f"f{n}", start_s=20.0, completion_s=None, window_delivered_bytes=1)
+    many = [flow(f"f{n}", start_s=20.0, completed_after_s=None, window_delivered_bytes=1)
             for n in range(9)]  # fmt: skip
     assert "5 more flows did not send in all of the measured time" in str(made(flows=many))
 
@@ -160,8 +166,8 @@ def test_a_summary_without_its_lists_is_read_with_its_tables():
     }
     assert lacks({"flows": None, "links": []}) == ["flows"]
     same = {"links": None}
-    assert whole(same, lambda name: [{"name": name}]) is same
-    assert same == {"links": [{"name": "links"}]}
+    assert whole(same, lambda name: [{"id": name}] if name == "links" else []) is same
+    assert same == {"links": [{"id": "links"}]}
     run = Run(SimpleNamespace(name=""), kept, rows)
     assert run.summary_json == kept
     assert run.summary["flows"] == [{"id": "f"}]

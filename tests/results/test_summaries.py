@@ -52,7 +52,7 @@ def test_lists_are_the_rows_of_the_tables(run: ac.Run) -> None:
 
 def test_what_is_not_known_is_none(run: ac.Run) -> None:
     idle = run.summary["flows"][1]
-    assert (idle["srtt_mean_s"], idle["rtt_min_s"], idle["completion_s"]) == (None, None, None)
+    assert (idle["srtt_mean_s"], idle["rtt_min_s"], idle["completed_after_s"]) == (None, None, None)
     assert idle["sent_packets"] == 0
 
 

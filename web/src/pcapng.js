@@ -225,7 +225,7 @@ function flowsOf({ summary, tables, data }) {
     if (chosen?.timestamps) {
       throw new Error(`the flow "${ids[index]}" has TCP timestamps; ackclock run --pcapng writes its capture`);
     }
-    if (chosen && Number.isFinite(flows.completion_s[index]) && sizes.last === null) {
+    if (chosen && Number.isFinite(flows.completed_after_s[index]) && sizes.last === null) {
       const count = flows.delivered_packets[index];
       sizes.last = [count - 1, full(chosen) - (count * chosen.mss - flows.delivered_bytes[index])];
     }

@@ -24,7 +24,7 @@ export function sentences({ summary, tables }) {
         `and ${numbers.share(links.loss_ratio[link])} of what arrives is dropped.`,
     );
   }
-  const took = Array.from(flows.completion_s ?? []).filter((value) => value !== null && Number.isFinite(value));
+  const took = Array.from(flows.completed_after_s ?? []).filter((value) => value !== null && Number.isFinite(value));
   if (took.length) {
     const mean = took.reduce((a, b) => a + b, 0) / took.length;
     said.push(`${took.length} ${took.length === 1 ? 'transfer' : 'transfers'} ended, after ${numbers.time(mean)} on average.`);

@@ -229,11 +229,11 @@ test('answers of a sheet are a file for the grader: numbers as numbers, the rest
 });
 
 test('sentences give the mean time of the transfers that ended', () => {
-  const flows = { goodput_bps: [1e6, 0, 0], completion_s: [NaN, 2, 3] };
+  const flows = { goodput_bps: [1e6, 0, 0], completed_after_s: [NaN, 2, 3] };
   const links = { id: { words: [], index: [] }, queue_mean_packets: [], utilisation: [], loss_ratio: [] };
   const said = sentences({ summary: {}, tables: { flows, links } });
   assert.equal(said.at(-1), '2 transfers ended, after 2.5 s on average.');
-  flows.completion_s = [null, null, NaN];
+  flows.completed_after_s = [null, null, NaN];
   assert.equal(sentences({ summary: {}, tables: { flows, links } }).length, 1);
 });
 

@@ -397,6 +397,9 @@ fn output(plan: &Plan, results: &Results, ledger: LedgerRows, used: Used) -> Out
     if !plan.groups.is_empty() {
         all.push(("receivers", tables::receivers(plan, results)));
     }
+    if results.links.iter().any(|link| !link.queues.is_empty()) {
+        all.push(("link_queues", tables::link_queues(results)));
+    }
     let rows = tables::Rows::of_run(plan, results, ledger);
     for table in &plan.record.tables {
         all.push(tables::recorded(plan, &rows, *table));

@@ -22,6 +22,7 @@ pub mod multicast;
 mod near;
 pub mod outbox;
 pub mod packet;
+pub mod percentiles;
 pub mod policy;
 pub mod qdisc;
 pub mod quic;

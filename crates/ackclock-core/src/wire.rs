@@ -165,6 +165,21 @@ impl Packet {
         }
     }
 
+    /// Notes in a datagram when it is sent.
+    #[inline]
+    pub fn set_sent(&mut self, now: Time) {
+        self.options = Options::Sent([(now.0 >> 32) as u32, now.0 as u32]);
+    }
+
+    /// When it was sent, if that was noted.
+    #[inline]
+    pub fn sent(&self) -> Option<Time> {
+        match self.options {
+            Options::Sent([upper, lower]) => Some(Time(u64::from(upper) << 32 | u64::from(lower))),
+            _ => None,
+        }
+    }
+
     /// TCP's timestamps, if it has the option.
     #[inline]
     pub fn timestamps(&self) -> Option<Timestamps> {

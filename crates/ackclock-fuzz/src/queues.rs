@@ -82,6 +82,8 @@ fn operate(spec: &Spec, env: &QdiscEnv, operations: &[[u8; 2]]) -> Vec<Fate> {
             keys: &keys,
             dropped: &mut dropped,
             marks: 0,
+            queues: &mut [],
+            queue: QdiscCtx::NO_QUEUE,
         };
         match what % 16 {
             0..8 => {

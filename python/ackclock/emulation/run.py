@@ -215,7 +215,7 @@ def _flows(seen: Seen) -> dict[str, Any]:
                 "cc": controls.PREFIX + flow["control"],
                 "recovery": "linux",
                 "start_s": flow["start_s"],
-                "completion_s": np.nan if done is None else done - flow["start_s"],
+                "completed_after_s": np.nan if done is None else done - flow["start_s"],
                 "goodput_bps": _rate(got, warmup, end),
                 "delivered_bytes": delivered,
                 "delivered_packets": -(-delivered // flow["mss_bytes"]),

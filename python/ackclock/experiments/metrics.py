@@ -22,6 +22,7 @@ import numpy as np
 
 from ackclock.analysis import jain
 from ackclock.errors import AckclockError, suggestion
+from ackclock.results.old_columns import add_old_columns, rename_columns
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -230,7 +231,9 @@ def selected(table: pa.Table, metric: Metric) -> pa.Table:
 
     from ackclock._util.arrow import array
 
-    for key, _ in (*metric.where, (metric.column, "")):
+    keys = (*(key for key, _ in metric.where), metric.column)
+    table = add_old_columns(rename_columns(table), keys)
+    for key in keys:
         if key not in table.column_names:
             hint = suggestion(key, table.column_names)
             raise MetricError(f'"{metric.text}": {metric.table} has no column "{key}"; {hint}')

@@ -103,11 +103,11 @@ class SweepResult:
     def summaries(self) -> dict[str, dict[str, Any]]:
         """Summaries of the runs by key."""
         if self._summaries is None:
-            from ackclock.results.summary import lacks, whole
+            from ackclock.results.summary import QUEUES, lacks, whole
 
             kept = self.keeper.summaries(self.keys)
             parts = {part for summary in kept.values() for part in lacks(summary)}
-            rows = {part: self._rows(part) for part in parts}
+            rows = {part: self._rows(part) for part in (*parts, QUEUES)}
             self._summaries = {
                 key: whole(
                     summary, {part: found.get(key, []) for part, found in rows.items()}.__getitem__

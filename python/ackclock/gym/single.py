@@ -214,8 +214,8 @@ class CongestionEnv(gymnasium.Env):
             self._ends.detach()
             flow = self.flow_summary(found)
             end_s = found.summary["duration_s"]
-            if flow["completion_s"] is not None:
-                end_s = flow["start_s"] + flow["completion_s"]
+            if flow["completed_after_s"] is not None:
+                end_s = flow["start_s"] + flow["completed_after_s"]
             self._last = self._link.agents[self.agent].end(flow, end_s)
             self.run, self._link = found, None
         done = over and self.run is not None and self._is_done(self.run)
@@ -234,7 +234,7 @@ class CongestionEnv(gymnasium.Env):
         return self.flows.flow_summary(run, self.agent)
 
     def _is_done(self, run: Run) -> bool:
-        return self.flow_summary(run)["completion_s"] is not None
+        return self.flow_summary(run)["completed_after_s"] is not None
 
     @property
     def _path(self) -> Any:

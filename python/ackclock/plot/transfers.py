@@ -37,14 +37,14 @@ def completions(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure
 
     names = {*_chosen(run, "flows", flows)}
     chosen = [flow for flow in run.summary["flows"] if flow["id"] in names]
-    ended = [flow for flow in chosen if flow["completion_s"] is not None]
+    ended = [flow for flow in chosen if flow["completed_after_s"] is not None]
     if not ended:
         raise UnsupportedError("no transfer of this run ended; a flow with a size does")
     drawn = figure(run.summary)
     axes = _axes(drawn, "Transfers", "start [s]", "time until it was complete [s]")
     axes.plot(
         [flow["start_s"] for flow in ended],
-        [flow["completion_s"] for flow in ended],
+        [flow["completed_after_s"] for flow in ended],
         marker=".",
         label="transfers",
         **(line(0) | {"linewidth": 0.6}),

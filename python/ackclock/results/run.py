@@ -140,7 +140,12 @@ class Run:
         """
         if name in self.tables:
             return self.tables[name]
-        if name in TABLES:
+        if name == "link_queues":
+            message = (
+                "no link of the run has a discipline that distinguishes queues, such as dualpi2,"
+                " priority, wrr, hpfq with several classes or cake with several tins"
+            )
+        elif name in TABLES:
             message = (
                 f'the table "{name}" was not recorded; run with record.tables = ["{name}"] in the'
                 f' scenario file, or record=["{name}"] in Python'
@@ -200,6 +205,11 @@ class Run:
         return self.table("link_samples")
 
     @property
+    def link_queues(self) -> Table:
+        """One row per queue of the links whose disciplines distinguish several."""
+        return self.table("link_queues")
+
+    @property
     def receivers(self) -> Table:
         """One row per receiver of a multicast group."""
         return self.table("receivers")
@@ -244,7 +254,8 @@ class Run:
         )
 
     def _flow_rows(self) -> tuple[list[str], list[list[str]]]:
-        head = ["flow", "ends", "cc", "recovery", "goodput", "retransmits", "timeouts", "srtt"]
+        head = ["flow", "ends", "cc", "recovery", "goodput", "loss", "retransmits", "timeouts"]
+        head += ["delay", "queueing p95"]
         return head, [
             [
                 str(flow["id"]),
@@ -252,9 +263,11 @@ class Run:
                 str(flow.get("cc") or "-"),
                 str(flow.get("recovery") or "-"),
                 engineering(flow["goodput_bps"], "bit/s"),
+                _share(flow.get("loss_ratio")),
                 f"{flow['retransmits']}",
                 f"{flow['timeouts']}",
-                engineering(flow.get("srtt_mean_s"), "s"),
+                _delay(flow),
+                engineering(flow.get("queueing_p95_s"), "s"),
             ]
             for flow in self.summary["flows"]
         ]
@@ -276,6 +289,24 @@ class Run:
             if len(ordered) <= _FEW_LINKS or _is_busy(link)
         ]
 
+    def _queue_rows(self) -> tuple[list[str], list[list[str]]]:
+        """Of disciplines that distinguish queues, those that sent or dropped something."""
+        head = ["link", "queue", "packets", "drops", "marks", "delay", "p95", "p99"]
+        columns = ("delay_mean_s", "delay_p95_s", "delay_p99_s")
+        return head, [
+            [
+                str(link["id"]),
+                printable(queue["queue"]),
+                f"{queue['departed_packets']}",
+                f"{queue['drops']}",
+                f"{queue['marks']}",
+                *(engineering(queue[name], "s") for name in columns),
+            ]
+            for link in self.summary["links"]
+            for queue in link.get("queues", ())
+            if _is_busy(link) and (queue["departed_packets"] or queue["drops"])
+        ]
+
     def _idle_links(self) -> list[str]:
         """Say how many links the table leaves out, and where they are."""
         idle = len(self.summary["links"]) - len(self._link_rows()[1])
@@ -292,7 +323,9 @@ class Run:
         s = self.summary
         begin, notes = s["duration_s"] - s["window_s"], []
         if begin > 0:
-            notes.append("retransmits, timeouts, drops and marks are counted over the whole run")
+            notes.append(
+                "retransmits, timeouts, and drops and marks of links are counted over the whole run"
+            )
         full = [str(f["id"]) for f in s["flows"] if f.get("limited_by") == "receiver window"]
         if full:
             more = f" and {len(full) - _FEW_LATE} more" if len(full) > _FEW_LATE else ""
@@ -302,7 +335,7 @@ class Run:
         late = [(flow, life) for flow in s["flows"] if (life := _life_s(flow, s, begin))]
         for flow, life in late[:_FEW_LATE]:
             own = engineering(8 * flow["window_delivered_bytes"] / life, "bit/s")
-            start, completion = flow["start_s"], flow["completion_s"]
+            start, completion = flow["start_s"], flow["completed_after_s"]
             when = f"began at {number(start)} s: {own} from then on"
             if completion is not None:
                 when = f"sent from {number(start)} s to {number(start + completion)} s: {own} then"
@@ -341,6 +374,8 @@ class Run:
 
     def __str__(self) -> str:
         parts = [self._head(), table(*self._flow_rows()), table(*self._link_rows())]
+        if (queues := self._queue_rows())[1]:
+            parts.append(table(*queues))
         if more := [*self._idle_links(), *self._measured()]:
             parts.append("\n".join(more))
         if notes := self._warnings():
@@ -348,11 +383,12 @@ class Run:
         return "\n\n".join([*parts, self._foot()])
 
     def _repr_html_(self) -> str:
-        flows, links = html_table(*self._flow_rows()), html_table(*self._link_rows())
+        tables = [self._flow_rows(), self._link_rows(), self._queue_rows()]
         said = [*self._idle_links(), *self._measured()]
         notes = [("notes", said), ("warnings", self._warnings())]
         more = [html_table([head], [[line] for line in lines]) for head, lines in notes if lines]
-        return fragment(self._head(), flows, links, *more)
+        shown = [html_table(head, rows) for head, rows in tables if rows]
+        return fragment(self._head(), *shown, *more)
 
     def save(self, folder: str | Path, *, command: str | None = None) -> Path:
         """Write the run bundle: scenario, summary, one Parquet file per table, provenance.
@@ -513,12 +549,26 @@ _WHOLE = 0.95
 
 def _life_s(flow: dict[str, Any], summary: dict[str, Any], begin: float) -> float | None:
     """Part of the measured time [s] in which a flow sent; None where that is nearly all or none."""
-    start, completion = flow.get("start_s"), flow.get("completion_s")
+    start, completion = flow.get("start_s"), flow.get("completed_after_s")
     if start is None or "window_delivered_bytes" not in flow:
         return None
     end = summary["duration_s"] if completion is None else start + completion
     life = min(end, summary["duration_s"]) - max(start, begin)
     return float(life) if 0 < life < _WHOLE * summary["window_s"] else None
+
+
+def _share(ratio: float | None) -> str:
+    """A ratio in percent, with digits where it is small."""
+    if not ratio:
+        return "-" if ratio is None else "0 %"
+    return percent(ratio) if ratio >= 0.001 else f"{100 * ratio:.2g} %"
+
+
+def _delay(flow: dict[str, Any]) -> str:
+    """The mean round trip of a flow, or the mean way of one that nothing acknowledges."""
+    if flow.get("one_way_mean_s") is not None:
+        return f"{engineering(flow['one_way_mean_s'], 's')} one way"
+    return engineering(flow.get("srtt_mean_s"), "s")
 
 
 def _is_busy(link: dict[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util.arrow import rows_of
 from ackclock._util.json_text import json_text
+from ackclock.results.old_columns import rename_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +25,9 @@ Row = dict[str, Any]
 
 LISTS = ("flows", "links")
 """Parts of a summary that are tables too."""
+
+QUEUES = "link_queues"
+"""The table of the queues that disciplines distinguish: in a summary, ``queues`` of their link."""
 
 REASON = "drops_"
 """How columns of the table ``links`` begin that count the packets dropped for a reason."""
@@ -50,7 +54,11 @@ def read(text: str, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
     tables
         Of the run.
     """
-    return whole(json.loads(text), partial(rows_of, tables))
+    return whole(json.loads(text), partial(_rows_if_any, tables))
+
+
+def _rows_if_any(tables: Mapping[str, pa.Table], name: str) -> list[Row]:
+    return [] if name == QUEUES and name not in tables else rows_of(tables, name)
 
 
 def lacks(summary: Mapping[str, Any]) -> list[str]:
@@ -72,7 +80,7 @@ def whole(summary: dict[str, Any], rows: Callable[[str], list[Row]]) -> dict[str
     summary
         As it is kept; is changed.
     rows
-        Gives the rows of a table by its name.
+        Gives the rows of a table by its name; of ``link_queues`` none where there is no such table.
 
     Returns
     -------
@@ -80,8 +88,18 @@ def whole(summary: dict[str, Any], rows: Callable[[str], list[Row]]) -> dict[str
         The same.
     """
     for name in lacks(summary):
-        summary[name] = [_with_reasons(row) for row in rows(name)]
+        summary[name] = [_with_reasons(rename_keys(row)) for row in rows(name)]
+        if name == "links":
+            _add_queues(summary[name], rows(QUEUES))
     return summary
+
+
+def _add_queues(links: list[Row], queues: list[Row]) -> None:
+    """Give links whose disciplines distinguish queues a list of those."""
+    by_id = {link["id"]: link for link in links}
+    for row in queues:
+        queue = {name: value for name, value in row.items() if name not in ("link", "key")}
+        by_id[row["link"]].setdefault("queues", []).append(queue)
 
 
 def _with_reasons(row: Row) -> Row:

@@ -32,7 +32,7 @@ def describe_warm_up(summary: Mapping[str, Any], tables: Mapping[str, Table]) ->
     series = []
     if "flow_samples" in tables:
         # A transfer that ends leaves a lower rate behind, which is no end of a warm-up.
-        lasting = [flow["id"] for flow in summary["flows"] if flow.get("completion_s") is None]
+        lasting = [flow["id"] for flow in summary["flows"] if flow.get("completed_after_s") is None]
         series.append(("goodput", "bit/s", *_goodput(tables["flow_samples"], lasting)))
     if "link_samples" in tables and summary["links"]:
         busiest = max(summary["links"], key=lambda link: link["utilisation"])["id"]

@@ -6,6 +6,7 @@ use crate::packet::{
     self, DropRow, Event, LedgerRows, LinkSample, PacketRow, Piece, QueueCount, QueueRow, Results,
     Samples,
 };
+use crate::percentiles::Percentiles;
 use crate::record::{FlowSample, FrameRow, LayersRow, ProbeRow, RttRow, StateRow, WindowRow};
 use crate::scenario::Table;
 use crate::units::Time;
@@ -47,6 +48,8 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         })
         .collect();
     let starts: Vec<f64> = plan.flows.iter().map(|f| f.start.seconds()).collect();
+    let delays: Vec<Delays> = (0..seen.len()).map(|f| Delays::of(plan, results, f)).collect();
+    let d = |g: &dyn Fn(&Delays) -> f64| Column::F64(delays.iter().map(g).collect());
     let completion = seen
         .iter()
         .zip(&starts)
@@ -63,7 +66,7 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         ("cc", text(&|f| super::names(&f.sender).0)),
         ("recovery", text(&|f| super::names(&f.sender).1)),
         ("start_s", Column::F64(starts)),
-        ("completion_s", Column::F64(completion)),
+        ("completed_after_s", Column::F64(completion)),
         ("goodput_bps", f(&|s| super::goodput(results, s))),
         ("delivered_bytes", n(&|s| s.receiver.delivered_bytes)),
         ("window_delivered_bytes", n(&|s| s.window_delivered_bytes())),
@@ -83,8 +86,98 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         ("limited_by", Column::Names(limits)),
         ("srtt_mean_s", f(&rtt)),
         ("rtt_min_s", f(&|s| if s.sender.rtt_count > 0 { s.sender.rtt_min_s } else { f64::NAN })),
+        ("rtt_p50_s", d(&|d| d.round_trips(0.5))),
+        ("rtt_p95_s", d(&|d| d.round_trips(0.95))),
+        ("rtt_p99_s", d(&|d| d.round_trips(0.99))),
+        ("one_way_mean_s", d(&|d| if d.is_one_way { d.mean_s } else { f64::NAN })),
+        ("one_way_p50_s", d(&|d| d.ways(0.5))),
+        ("one_way_p95_s", d(&|d| d.ways(0.95))),
+        ("one_way_p99_s", d(&|d| d.ways(0.99))),
+        ("queueing_p50_s", d(&|d| d.queueing(0.5))),
+        ("queueing_p95_s", d(&|d| d.queueing(0.95))),
+        ("queueing_p99_s", d(&|d| d.queueing(0.99))),
         ("cwnd_segments", f(&|s| s.sender.cwnd)),
     ]
+}
+
+/// Delays of a flow in the measured time: of round trips or, without TCP or QUIC, of one way.
+struct Delays<'a> {
+    beyond: Option<&'a Percentiles>,
+    propagation_s: f64,
+    /// What sending takes at least, without a queue.
+    transmission_s: f64,
+    /// Of the one way.
+    mean_s: f64,
+    is_one_way: bool,
+    /// Whether a part of the delay is the wait in queues; not where what is acknowledged has not arrived.
+    has_queueing: bool,
+}
+
+impl<'a> Delays<'a> {
+    fn of(plan: &Plan, results: &'a Results, flow: usize) -> Self {
+        let known = results.recorder.delays.get(flow).filter(|known| known.beyond.count() > 0);
+        let propagation_s = known.map_or(0.0, |known| known.propagation.seconds());
+        let flow = &plan.flows[flow];
+        let is_one_way =
+            matches!(*flow.sender, PlanSender::Source { .. } | PlanSender::Branch { .. });
+        let [data, mut answer] = flow.packet_sizes();
+        // Only its first answer is as large as data.
+        if matches!(*flow.sender, PlanSender::Quic { .. }) {
+            answer = flow.tcp.ack_size;
+        }
+        let mut transmission_s = plan.transmissions(&flow.route, data).seconds();
+        if !is_one_way {
+            transmission_s += plan.transmissions(&flow.ack_route, answer).seconds();
+        }
+        Self {
+            beyond: known.map(|known| &known.beyond),
+            propagation_s,
+            transmission_s,
+            mean_s: known.map_or(f64::NAN, |known| propagation_s + known.beyond.mean_s()),
+            is_one_way,
+            has_queueing: flow.tcp.optimistic_acks.is_none_or(|ahead| ahead == 0),
+        }
+    }
+
+    fn beyond(&self, rank: f64) -> f64 {
+        self.beyond.map_or(f64::NAN, |beyond| beyond.at_s(rank))
+    }
+
+    fn round_trips(&self, rank: f64) -> f64 {
+        if self.is_one_way { f64::NAN } else { self.propagation_s + self.beyond(rank) }
+    }
+
+    fn ways(&self, rank: f64) -> f64 {
+        if self.is_one_way { self.propagation_s + self.beyond(rank) } else { f64::NAN }
+    }
+
+    fn queueing(&self, rank: f64) -> f64 {
+        let delay = self.beyond(rank);
+        // Written so that NaN stays.
+        let waits = if delay < self.transmission_s { 0.0 } else { delay - self.transmission_s };
+        if self.has_queueing { waits } else { f64::NAN }
+    }
+}
+
+/// One row per queue that the discipline of a link distinguishes.
+pub(super) fn link_queues(results: &Results) -> Columns {
+    let links = results.links.iter().enumerate();
+    let rows: Vec<_> = links
+        .flat_map(|(l, link)| link.queues.iter().map(move |queue| (l as u32, queue)))
+        .collect();
+    columns!(rows, {
+        "link": U32 = |r| r.0,
+        "queue": Names = |r| r.1.name.to_string(),
+        "arrived_packets": U64 = |r| r.1.arrived,
+        "departed_packets": U64 = |r| r.1.departed,
+        "departed_bytes": U64 = |r| r.1.departed_bytes,
+        "drops": U64 = |r| r.1.drops,
+        "marks": U64 = |r| r.1.marks,
+        "delay_mean_s": F64 = |r| r.1.waits.mean_s(),
+        "delay_p50_s": F64 = |r| r.1.waits.at_s(0.5),
+        "delay_p95_s": F64 = |r| r.1.waits.at_s(0.95),
+        "delay_p99_s": F64 = |r| r.1.waits.at_s(0.99),
+    })
 }
 
 /// Whether what a flow had under way in the measured time, on average (Little's law: packets per second times the

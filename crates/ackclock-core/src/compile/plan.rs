@@ -64,6 +64,15 @@ impl Plan {
             .collect()
     }
 
+    /// What a packet of so many bytes takes at least to be sent by each of these links, without propagation.
+    pub fn transmissions(&self, route: &[LinkId], size: u32) -> Span {
+        let size = Bytes(u64::from(size));
+        route.iter().fold(Span::ZERO, |sum, l| {
+            let peak = self.links[l.index()].peak();
+            sum + peak.map_or(Span::ZERO, |rate| rate.transmission(size))
+        })
+    }
+
     /// Every flow as disciplines with classes know it.
     pub fn facts(&self) -> Arc<[FlowFacts]> {
         let nodes: Vec<Arc<str>> = self.nodes.iter().map(|name| name.as_str().into()).collect();

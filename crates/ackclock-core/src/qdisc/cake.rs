@@ -169,6 +169,8 @@ pub struct Cake {
     due: Time,
     /// The tin whose turn it is without a shaper.
     turn: usize,
+    /// Of the tins.
+    names: &'static [&'static str],
 }
 
 impl About<QdiscEnv> for Cake {
@@ -187,8 +189,11 @@ impl About<QdiscEnv> for Cake {
         let hosts = Hosts::new(params.isolation, &env.facts, env.keys, count);
         let mut links = Links::default();
         links.reserve((count * params.queues) as usize);
+        let mut classes = Classes::new(env.limit, Measure::Bytes, None);
+        classes.list((0..count).flat_map(|tin| std::iter::repeat_n(tin, params.queues as usize)));
         Ok(Self {
-            classes: Classes::new(env.limit, Measure::Bytes, None),
+            classes,
+            names: params.tins.names(),
             links,
             tins: shares.iter().map(|&share| Tin::new(share, &params, env)).collect(),
             hosts,
@@ -435,6 +440,10 @@ impl QueueDisc for Cake {
         let flows = self.tins.len() * self.queues as usize * size_of::<Flow>();
         let bytes = self.classes.state_bytes() + self.hosts.state_bytes() + cobalts + flows;
         State { flows: 0, bytes: bytes as u64 }
+    }
+
+    fn queues(&self) -> Vec<String> {
+        self.names.iter().map(|&name| name.to_owned()).collect()
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

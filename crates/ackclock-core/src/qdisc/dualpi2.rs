@@ -266,6 +266,7 @@ impl DualPi2 {
 impl QueueDisc for DualPi2 {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
         let is_low = self.is_low(&packet);
+        ctx.enter(usize::from(!is_low));
         let room = self.params.classic_buffer.map_or(u64::MAX, |buffer| buffer.0);
         let fits = is_low || self.classic.backlog().0 + u64::from(packet.size) <= room;
         if !fits || !self.limit.admits(self.len(), self.backlog(), packet.size) {
@@ -289,6 +290,7 @@ impl QueueDisc for DualPi2 {
                 (Some(low), Some(classic)) => self.turn.is_lows(low, classic),
             };
             let is_contended = self.low.len() > 0 && self.classic.len() > 0;
+            ctx.queue = usize::from(!serves_low);
             let from = if serves_low { &mut self.low } else { &mut self.classic };
             let Timed { at, packet } = from.pop()?;
             let size = packet.size;
@@ -330,6 +332,10 @@ impl QueueDisc for DualPi2 {
 
     fn state(&self) -> State {
         State { flows: 0, bytes: size_of::<Self>() as u64 }
+    }
+
+    fn queues(&self) -> Vec<String> {
+        ["L", "C"].map(str::to_owned).into()
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -19,6 +19,7 @@ pub mod dualpi2;
 pub mod fair;
 mod links;
 pub mod managed;
+pub mod queues;
 pub mod shape;
 mod store;
 
@@ -34,6 +35,7 @@ mod testing;
 use std::sync::Arc;
 
 pub use classifier::FlowFacts;
+pub use queues::QueueCounts;
 
 use crate::memory::make_room;
 use crate::registry;
@@ -109,12 +111,31 @@ pub struct QdiscCtx<'a> {
     pub dropped: &'a mut Vec<(Packet, DropReason)>,
     /// Packets marked CE during the call.
     pub marks: u64,
+    /// Counts of the discipline's [`QueueDisc::queues`], in their order; empty where they are not counted.
+    pub queues: &'a mut [QueueCounts],
+    /// That of them to which what happens belongs; [`QdiscCtx::NO_QUEUE`]: to none.
+    pub queue: usize,
 }
 
 impl QdiscCtx<'_> {
+    /// In place of a queue: none.
+    pub const NO_QUEUE: usize = usize::MAX;
+
+    /// An arriving packet belongs to a queue.
+    #[inline]
+    pub fn enter(&mut self, queue: usize) {
+        self.queue = queue;
+        if let Some(counts) = self.queues.get_mut(queue) {
+            counts.arrived += 1;
+        }
+    }
+
     /// Drops a packet.
     #[inline]
     pub fn drop(&mut self, packet: Packet, reason: DropReason) {
+        if let Some(counts) = self.queues.get_mut(self.queue) {
+            counts.drops += 1;
+        }
         make_room(self.dropped);
         self.dropped.push((packet, reason));
     }
@@ -133,6 +154,9 @@ impl QdiscCtx<'_> {
         if capable {
             packet.flags.set(Flags::CE);
             self.marks += 1;
+            if let Some(counts) = self.queues.get_mut(self.queue) {
+                counts.marks += 1;
+            }
         }
         capable
     }
@@ -180,6 +204,11 @@ pub trait QueueDisc: Send {
     /// What it keeps now besides packets. Left out: itself, and nothing of any flow.
     fn state(&self) -> State {
         State { flows: 0, bytes: size_of_val(self) as u64 }
+    }
+    /// Names of the queues that it distinguishes by what they are for, if these are two or more; it then says in
+    /// [`QdiscCtx::queue`] whose packets it takes, drops, marks and returns. Queues of single flows are none.
+    fn queues(&self) -> Vec<String> {
+        Vec::new()
     }
     /// The AQM of a discipline that is one queue under an AQM, if that can also serve inside another.
     fn into_prototype(self: Box<Self>) -> Option<Box<dyn aqm::Prototype>> {

@@ -72,6 +72,8 @@ impl<Q: QueueDisc> Bench<Q> {
             keys: &self.keys,
             dropped: &mut self.dropped,
             marks: 0,
+            queues: &mut [],
+            queue: QdiscCtx::NO_QUEUE,
         };
         let result = call(&mut self.qdisc, &mut ctx);
         self.marks += ctx.marks;

@@ -6,6 +6,7 @@ mod flow_samples;
 
 use crate::ids::FlowId;
 use crate::memory::make_room;
+use crate::percentiles::Percentiles;
 use crate::units::{Span, Time};
 
 pub use flow_samples::FlowSamples;
@@ -154,8 +155,21 @@ pub struct Recorder {
     pub frames: Vec<FrameRow>,
     /// Table `probe_series`.
     pub probe_series: Vec<ProbeRow>,
+    /// By flow, its delays; empty where there are too many flows.
+    pub delays: Vec<FlowDelays>,
+    /// From when on delays count.
+    pub measured_from: Time,
     /// By flow, the last row of each probe.
     probes: Vec<Vec<LastProbe>>,
+}
+
+/// Delays of a flow after the warm-up: its round trips or, without acknowledgements, its packets' ways.
+#[derive(Clone, Debug, Default)]
+pub struct FlowDelays {
+    /// Propagation, which is in every delay and is not counted: percentiles are as fine as what comes on top.
+    pub propagation: Span,
+    /// What delays had beyond propagation.
+    pub beyond: Percentiles,
 }
 
 /// What a control said last.
@@ -183,9 +197,26 @@ impl Recorder {
         }
     }
 
-    /// Records an RTT sample if wanted.
+    /// Whether delays of a flow are counted.
+    #[inline]
+    pub fn measures(&self, flow: FlowId) -> bool {
+        flow.index() < self.delays.len()
+    }
+
+    /// Counts a delay of a flow in the measured time.
+    #[inline]
+    pub fn delay(&mut self, at: Time, flow: FlowId, delay: Span) {
+        if at >= self.measured_from
+            && let Some(FlowDelays { propagation, beyond }) = self.delays.get_mut(flow.index())
+        {
+            beyond.note(Span(delay.0.saturating_sub(propagation.0)));
+        }
+    }
+
+    /// Counts an RTT sample, and records it if wanted.
     #[inline]
     pub fn rtt(&mut self, at: Time, flow: FlowId, rtt: Span) {
+        self.delay(at, flow, rtt);
         if self.wanted.rtts && self.keeps(flow) {
             make_room(&mut self.rtts);
             self.rtts.push(RttRow { at, flow, rtt });
@@ -259,6 +290,8 @@ impl Recorder {
             layers,
             frames,
             probe_series,
+            delays,
+            measured_from: _,
             probes,
         } = self;
         windows.append(&mut other.windows);
@@ -267,6 +300,12 @@ impl Recorder {
         layers.append(&mut other.layers);
         frames.append(&mut other.frames);
         probe_series.append(&mut other.probe_series);
+        // A flow's delays are counted at one end, which is in one thread.
+        for (known, more) in delays.iter_mut().zip(&mut other.delays) {
+            if more.beyond.count() > 0 {
+                std::mem::swap(known, more);
+            }
+        }
         // A flow's control is in one thread.
         probes.resize_with(probes.len().max(other.probes.len()), Vec::new);
         for (known, last) in probes.iter_mut().zip(&mut other.probes) {

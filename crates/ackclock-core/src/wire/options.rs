@@ -53,6 +53,8 @@ pub enum Options {
     Goodput(f32),
     /// The place of bytes that are kept elsewhere until the packet leaves the network.
     Place(u32),
+    /// When a datagram was sent: upper and lower half of the picoseconds. It takes no room on the wire.
+    Sent([u32; 2]),
 }
 
 /// TCP's timestamp option in either direction (RFC 7323).

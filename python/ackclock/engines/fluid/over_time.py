@@ -150,7 +150,7 @@ def tables(
             "hops": array(np.diff(net.offsets)[transfers.flow].astype(np.uint32)),
             "size": array(transfers.size),
             "arrival_s": array(transfers.time),
-            "completion_s": array(found["completion"]),
+            "completed_at_s": array(found["completion"]),
             "sojourn_s": array(sojourn),
             "ideal_s": array(ideal),
             "slowdown": array(sojourn / ideal),

@@ -258,7 +258,8 @@ def _flows(
         # The table does not say which entry of the scenario made the flow; its lengths do.
         fitting = [one for one in settings if sizes[name].fit(one)] or settings
         chosen = fitting[0] if fitting else None
-        if chosen is not None and flow["completion_s"] is not None and sizes[name].last is None:
+        is_over = flow["completed_after_s"] is not None
+        if chosen is not None and is_over and sizes[name].last is None:
             # The link was recorded in the acknowledgements' direction alone.
             count = flow["delivered_packets"]
             missing = count * chosen.mss - flow["delivered_bytes"]

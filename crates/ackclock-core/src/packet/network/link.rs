@@ -18,7 +18,7 @@ use crate::packet::network::rare::{Hazards, Managed, Rare};
 use crate::packet::network::rate::{Pace, Rate};
 use crate::packet::process::clock::Clock;
 use crate::packet::process::event::Stage;
-use crate::qdisc::{Limit, QueueDisc};
+use crate::qdisc::{Limit, QueueCounts, QueueDisc};
 use crate::rng::Stream;
 use crate::wire::{DropReason, Packet};
 
@@ -248,9 +248,17 @@ impl<C: Clock> Link<C> {
         self.arrived_packets
     }
 
-    /// Restarts the statistics of the queue's length at `now`.
+    /// Counts of the queues that its discipline distinguishes.
+    pub(in crate::packet) fn queues(&self) -> &[QueueCounts] {
+        self.disc.as_ref().map_or(&[], |managed| &managed.queues)
+    }
+
+    /// Restarts the statistics of the queue's length, and of the queues that its discipline distinguishes, at `now`.
     pub(in crate::packet) fn reset_occupancy(&mut self, now: u64) {
         self.occupancy.reset(C::ps(now), self.waiting().0);
+        if let Some(managed) = &mut self.disc {
+            managed.queues.iter_mut().for_each(QueueCounts::clear);
+        }
     }
 
     /// Mean and 99th percentile over time of the packets that waited, up to `now`.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::packet::network::counts::Drops;
 use crate::packet::network::impaired::Impaired;
 use crate::packet::network::rate::Rate;
-use crate::qdisc::QueueDisc;
+use crate::qdisc::{QueueCounts, QueueDisc};
 use crate::rng::Stream;
 use crate::units::Time;
 use crate::wire::{DropReason, Packet};
@@ -25,13 +25,21 @@ pub(in crate::packet) struct Rare {
 pub(in crate::packet) struct Managed {
     pub(in crate::packet) disc: Box<dyn QueueDisc>,
     pub(in crate::packet) rng: Stream,
+    /// Counts of its queues, where it distinguishes several.
+    pub(in crate::packet) queues: Vec<QueueCounts>,
     /// Changes of the link's rate that were reported to the discipline.
     reported: usize,
 }
 
 impl Managed {
     pub(in crate::packet) fn new(disc: Box<dyn QueueDisc>, rng: Stream) -> Self {
-        Self { disc, rng, reported: 0 }
+        let names = disc.queues();
+        let queues = if names.len() > 1 {
+            names.iter().map(|name| QueueCounts::new(name)).collect()
+        } else {
+            Vec::new()
+        };
+        Self { disc, rng, queues, reported: 0 }
     }
 
     /// Reports changes of the link's rate up to `now`, in picoseconds, to the discipline.

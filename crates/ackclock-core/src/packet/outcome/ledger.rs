@@ -102,6 +102,7 @@ impl Ledger {
             queue_mean,
             queue_p99,
             delay_mean_s: mean_wait(&counts, &base, departed),
+            queues: link.queues().to_vec(),
             state: link.disc.as_ref().map_or(State::default(), |managed| managed.disc.state()),
         })
     }

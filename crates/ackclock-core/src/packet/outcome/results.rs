@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::packet::outcome::rows::{DropRow, LinkSample, PacketRow};
-use crate::qdisc::State;
+use crate::qdisc::{QueueCounts, State};
 use crate::record::{FlowSamples, Recorder};
 use crate::tcp::Snapshot;
 
@@ -77,6 +77,8 @@ pub struct LinkResult {
     pub queue_p99: f64,
     /// Mean waiting time of the packets that left, in seconds.
     pub delay_mean_s: f64,
+    /// What passed the queues that its discipline distinguishes, in the measurement window.
+    pub queues: Vec<QueueCounts>,
     /// What its discipline keeps at the end besides packets.
     pub state: State,
 }

@@ -1,12 +1,14 @@
 //! Builds the observer of a plan: what is recorded, of which flows and links, and when samples are taken.
 
-use crate::compile::Plan;
+use crate::compile::{Plan, PlanFlow, PlanSender};
+use crate::ids::LinkId;
 use crate::packet::outcome::marks::Marks;
 use crate::packet::outcome::observe::{Baseline, Observer};
 use crate::packet::outcome::piece::HandedOn;
 use crate::packet::process::clock::Clock;
-use crate::record::{FlowSamples, Recorder, Wanted};
+use crate::record::{FlowDelays, FlowSamples, Recorder, Wanted};
 use crate::scenario::Table;
+use crate::units::Span;
 
 /// Builds the observer of a run with so many processes.
 pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize) -> Observer<C> {
@@ -50,6 +52,8 @@ pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize)
         probe_series: has(Table::ProbeSeries),
         controls: has(Table::States) || has(Table::ProbeSeries),
     };
+    observer.recorder.measured_from = plan.warmup;
+    observer.recorder.delays = measure_delays(plan);
     if let Some(flows) = &record.flows {
         let mut keep = vec![false; plan.flows.len()];
         for flow in flows {
@@ -63,4 +67,27 @@ pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize)
             plan.links.iter().map(|l| names.contains(&l.name(&plan.nodes))).collect();
     }
     observer
+}
+
+/// The most flows of a run whose delays are counted: at most 7.7 kB each.
+const MOST_FLOWS: usize = 10_000;
+
+/// Room for the delays of every flow, which are round trips or, of sources without TCP, ways.
+fn measure_delays(plan: &Plan) -> Vec<FlowDelays> {
+    if plan.flows.len() > MOST_FLOWS {
+        return Vec::new();
+    }
+    let way = |route: &[LinkId]| {
+        route.iter().fold(0u64, |sum, l| sum.saturating_add(plan.links[l.index()].delay.0))
+    };
+    let propagation = |flow: &PlanFlow| match &*flow.sender {
+        PlanSender::Source { .. } | PlanSender::Branch { .. } => way(&flow.route),
+        // What is acknowledged ahead of its arrival takes less than that.
+        _ if flow.tcp.optimistic_acks.is_some_and(|ahead| ahead > 0) => 0,
+        _ => way(&flow.route).saturating_add(way(&flow.ack_route)),
+    };
+    let flows = plan.flows.iter();
+    flows
+        .map(|flow| FlowDelays { propagation: Span(propagation(flow)), ..FlowDelays::default() })
+        .collect()
 }

@@ -277,6 +277,7 @@ mod tests {
                 .prop_map(|(echo, delay, rate, p)| Options::TfrcReport { echo, delay, rate, p }),
             rate().prop_map(Options::Goodput),
             number().prop_map(Options::Place),
+            (number(), number()).prop_map(|(upper, lower)| Options::Sent([upper, lower])),
         ];
         prop_oneof![tcp, plain.prop_map(|options| (options, None))]
     }

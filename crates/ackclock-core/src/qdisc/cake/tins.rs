@@ -67,6 +67,26 @@ impl Tins {
         }
     }
 
+    /// Their names, in the order of [`Self::shares`].
+    pub(super) fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Besteffort => &["best effort"],
+            Self::Diffserv3 => &["best effort", "bulk", "voice"],
+            Self::Diffserv4 => &["best effort", "bulk", "video", "voice"],
+            Self::Diffserv8 => &[
+                "background",
+                "high throughput",
+                "best effort",
+                "streaming",
+                "low-latency data",
+                "management",
+                "minimal latency",
+                "network control",
+            ],
+            Self::Precedence => &["0", "1", "2", "3", "4", "5", "6", "7"],
+        }
+    }
+
     /// The tin of a code point.
     pub(super) fn of(self, dscp: Dscp) -> u32 {
         let (video, voice) = match self {

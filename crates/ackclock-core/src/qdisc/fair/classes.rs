@@ -91,6 +91,8 @@ pub(in crate::qdisc) struct Classes {
     aqms: Vec<Option<Box<dyn Aqm>>>,
     /// Whether there are AQMs.
     managed: bool,
+    /// By class, that of the discipline's queues to which it belongs; classes beyond the list belong to none.
+    listed: Vec<u32>,
     /// Interval of the timer of which the AQMs' intervals are multiples, and how often it has run.
     tick: Option<Span>,
     ticks: u64,
@@ -113,6 +115,7 @@ impl Classes {
             measure,
             longest: Longest::default(),
             managed: prototype.is_some(),
+            listed: Vec::new(),
             tick: prototype.as_ref().and_then(|aqm| aqm.timer_interval()),
             ticks: 0,
             prototype,
@@ -126,6 +129,17 @@ impl Classes {
             let divisor = self.tick.map_or(interval.0, |tick| common_divisor(tick.0, interval.0));
             self.tick = Some(Span(divisor));
         }
+    }
+
+    /// Classes belong to queues of the discipline from class 0 on.
+    pub(in crate::qdisc) fn list(&mut self, queues: impl Iterator<Item = u32>) {
+        self.listed.extend(queues);
+    }
+
+    /// The queue of the discipline to which a class belongs.
+    #[inline(always)]
+    fn queue_of(&self, class: u32) -> usize {
+        self.listed.get(class as usize).map_or(QdiscCtx::NO_QUEUE, |&queue| queue as usize)
     }
 
     /// Gives a class a separate AQM.
@@ -271,6 +285,7 @@ impl Classes {
         if self.queues.len() <= class as usize {
             self.grow(class);
         }
+        ctx.enter(self.queue_of(class));
         if !self.managed {
             return Some(self.store(class, packet, tag, ctx.now));
         }
@@ -331,6 +346,7 @@ impl Classes {
         arrived: u32,
         ctx: &mut QdiscCtx<'_>,
     ) -> u16 {
+        ctx.queue = self.queue_of(class);
         let chain = self.queues[class as usize].chain;
         let id = match victim {
             Victim::Head => chain.head(),
@@ -377,6 +393,7 @@ impl Classes {
     #[inline(always)]
     pub(in crate::qdisc) fn serve(&mut self, class: u32, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         let id = self.queues.get(class as usize)?.chain.head()?;
+        ctx.queue = self.queue_of(class);
         if !self.managed {
             return self.take(class, id);
         }
@@ -457,6 +474,8 @@ mod tests {
             keys: &[],
             dropped: &mut dropped,
             marks: 0,
+            queues: &mut [],
+            queue: QdiscCtx::NO_QUEUE,
         };
         for class in 0..200_000 {
             for seq in 0..3 {

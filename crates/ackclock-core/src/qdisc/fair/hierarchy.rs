@@ -240,6 +240,11 @@ impl Tree {
         number
     }
 
+    /// The next queues that are added belong to these queues of the discipline.
+    pub(in crate::qdisc) fn list(&mut self, queues: impl Iterator<Item = u32>) {
+        self.classes.list(queues);
+    }
+
     /// Gives a queue a separate AQM.
     pub(in crate::qdisc) fn set_aqm(&mut self, queue: u32, aqm: Box<dyn Aqm>) {
         self.classes.set_aqm(queue, aqm);

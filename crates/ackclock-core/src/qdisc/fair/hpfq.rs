@@ -33,6 +33,7 @@ use crate::qdisc::aqm::{Prototype, inner};
 use crate::qdisc::classifier::{Classifier, Takes};
 use crate::qdisc::fair::classes::{Measure, Victim};
 use crate::qdisc::fair::hierarchy::{Tree, TreeParts};
+use crate::qdisc::queues::name_classes;
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Fact, Info, Spec, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -114,6 +115,8 @@ pub struct Hpfq {
     leaves: Vec<Leaf>,
     /// Queue by flow and column of the classifier.
     known: Vec<[u32; 4]>,
+    /// Of the leaves.
+    names: Vec<String>,
 }
 
 /// A class with its path, before the tree is made.
@@ -187,8 +190,12 @@ impl About<QdiscEnv> for Hpfq {
             .map(|(Listed { path, class }, _)| (format!("{path}.takes"), &class.takes))
             .collect();
         let classifier = Classifier::new(&listed, &env.facts)?;
-        let leaves = leaves.into_iter().map(|(_, leaf)| leaf).collect();
-        Ok(Self { tree, classifier, leaves, known: Vec::new() })
+        let names = name_classes(leaves.iter().map(|(Listed { class, .. }, _)| &*class.name));
+        let leaves: Vec<Leaf> = leaves.into_iter().map(|(_, leaf)| leaf).collect();
+        // Queues have the order of their leaves; those of split leaves come later.
+        let is_queue = |leaf: &u32| matches!(leaves[*leaf as usize], Leaf::Queue(_));
+        tree.list((0..leaves.len() as u32).filter(is_queue));
+        Ok(Self { tree, classifier, leaves, known: Vec::new(), names })
     }
 }
 
@@ -207,10 +214,12 @@ impl Hpfq {
     #[cold]
     #[inline(never)]
     fn look_up(&mut self, packet: &Packet, key: u32) -> u32 {
-        let queue = match &mut self.leaves[self.classifier.of(packet) as usize] {
+        let leaf = self.classifier.of(packet);
+        let queue = match &mut self.leaves[leaf as usize] {
             Leaf::Queue(queue) => *queue,
             Leaf::Split { server, queues, aqm } => *queues.entry(key).or_insert_with(|| {
                 let queue = self.tree.add_queue(*server, 1.0);
+                self.tree.list(std::iter::once(leaf));
                 if let Some(aqm) = aqm {
                     self.tree.set_aqm(queue, aqm.fresh());
                 }
@@ -263,6 +272,10 @@ impl QueueDisc for Hpfq {
 
     fn state(&self) -> State {
         State { flows: self.tree.queues() as u64, bytes: self.tree.state_bytes() as u64 }
+    }
+
+    fn queues(&self) -> Vec<String> {
+        self.names.clone()
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -22,6 +22,7 @@ use crate::error::{Problem, inside};
 use crate::qdisc::aqm::inner;
 use crate::qdisc::classifier::{Classifier, Takes};
 use crate::qdisc::fair::classes::{Classes, Measure, Victim};
+use crate::qdisc::queues::name_classes;
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Info, Spec, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -55,6 +56,7 @@ pub struct Priority {
     classes: Classes,
     classifier: Classifier,
     count: u32,
+    names: Vec<String>,
 }
 
 impl About<QdiscEnv> for Priority {
@@ -71,7 +73,11 @@ impl About<QdiscEnv> for Priority {
         let mut listed = params.classes;
         if listed.is_empty() {
             let takes = Takes { first: Some(true), ..Takes::default() };
-            listed = vec![Class { takes, ..Class::default() }, Class::default()];
+            let name = |name: &str| name.to_owned();
+            listed = vec![
+                Class { takes, name: name("first packets"), ..Class::default() },
+                Class { name: name("others"), ..Class::default() },
+            ];
         }
         let path = |i: usize| format!("classes[{i}]");
         let takes: Vec<(String, &Takes)> =
@@ -84,7 +90,9 @@ impl About<QdiscEnv> for Priority {
                 classes.set_aqm(i as u32, aqm.fresh());
             }
         }
-        Ok(Self { classes, classifier, count: listed.len() as u32 })
+        classes.list(0..listed.len() as u32);
+        let names = name_classes(listed.iter().map(|class| &*class.name));
+        Ok(Self { classes, classifier, count: listed.len() as u32, names })
     }
 }
 
@@ -139,6 +147,10 @@ impl QueueDisc for Priority {
 
     fn state(&self) -> State {
         State { flows: u64::from(self.count), bytes: self.classes.state_bytes() as u64 }
+    }
+
+    fn queues(&self) -> Vec<String> {
+        self.names.clone()
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

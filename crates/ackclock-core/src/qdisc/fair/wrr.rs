@@ -23,6 +23,7 @@ use crate::qdisc::aqm::inner;
 use crate::qdisc::classifier::{Classifier, Takes};
 use crate::qdisc::fair::classes::{Classes, Measure, Victim};
 use crate::qdisc::links::{Chain, Links};
+use crate::qdisc::queues::name_classes;
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Info, Spec, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -81,6 +82,7 @@ pub struct Wrr {
     links: Links,
     /// Active classes; the first has its turn.
     round: Chain,
+    names: Vec<String>,
 }
 
 impl About<QdiscEnv> for Wrr {
@@ -115,7 +117,9 @@ impl About<QdiscEnv> for Wrr {
         let classifier = Classifier::new(&takes, &env.facts)?;
         let mut links = Links::default();
         links.reserve(turns.len());
-        Ok(Self { classes, classifier, turns, links, round: Chain::default() })
+        classes.list(0..turns.len() as u32);
+        let names = name_classes(listed.iter().map(|class| &*class.name));
+        Ok(Self { classes, classifier, turns, links, round: Chain::default(), names })
     }
 }
 
@@ -206,6 +210,10 @@ impl QueueDisc for Wrr {
     fn state(&self) -> State {
         let bytes = self.classes.state_bytes() + self.turns.len() * size_of::<Turn>();
         State { flows: self.turns.len() as u64, bytes: bytes as u64 }
+    }
+
+    fn queues(&self) -> Vec<String> {
+        self.names.clone()
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -98,6 +98,10 @@ impl<G: Gate> QueueDisc for Gated<G> {
         State { flows: queue.flows, bytes: queue.bytes + size_of::<Self>() as u64 }
     }
 
+    fn queues(&self) -> Vec<String> {
+        self.parts.queue.queues()
+    }
+
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("tokens_bytes", self.parts.bucket.bytes());
         self.parts.queue.probes(out);

@@ -54,6 +54,8 @@ pub struct Shape {
     rate: BitRate,
     /// The packet that leaves next, out of the queue.
     head: Option<Timed>,
+    /// That of the discipline's queues from which it came.
+    queue: usize,
 }
 
 impl About<QdiscEnv> for Shaper {
@@ -76,20 +78,31 @@ impl About<QdiscEnv> for Shaper {
             limit = Limit { bytes: limit.bytes.min(waiting.saturating_add(burst.0)), ..limit };
         }
         let inner = QdiscEnv { limit, rate: BitRate(rate.0.min(env.rate.0)), ..env.clone() };
-        Self::build(Shape { rate, head: None }, bucket, params.qdisc, &inner)
+        Self::build(
+            Shape { rate, head: None, queue: QdiscCtx::NO_QUEUE },
+            bucket,
+            params.qdisc,
+            &inner,
+        )
     }
 }
 
 impl Gate for Shape {
     fn dequeue(&mut self, parts: &mut Parts, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         loop {
-            let head = self.head.take().or_else(|| parts.queue.dequeue(ctx))?;
+            let head = match self.head.take() {
+                Some(head) => {
+                    ctx.queue = self.queue;
+                    head
+                }
+                None => parts.queue.dequeue(ctx)?,
+            };
             if !parts.bucket.admits(head.packet.size) {
                 ctx.drop(head.packet, DropReason::TooBig);
             } else if parts.bucket.take(head.packet.size, ctx.now) {
                 return Some(head);
             } else {
-                self.head = Some(head);
+                (self.head, self.queue) = (Some(head), ctx.queue);
                 return None;
             }
         }

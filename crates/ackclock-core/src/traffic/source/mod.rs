@@ -94,6 +94,13 @@ pub trait Source: Endpoint {
     }
 }
 
+/// Counts how long a datagram was under way, at its receiver, if it says when it was sent.
+fn count_delay(packet: &Packet, ctx: &mut EndpointCtx<'_>) {
+    if let Some(sent) = packet.sent() {
+        ctx.record.delay(ctx.now, packet.flow, ctx.now.since(sent));
+    }
+}
+
 /// The way out that all sources share: numbers, counts, and the stop time.
 struct Outlet {
     flow: FlowId,
@@ -110,7 +117,12 @@ impl Outlet {
     }
 
     fn send(&mut self, size: u16, ctx: &mut EndpointCtx<'_>) {
-        self.send_with(size, Flags::DATAGRAM, ctx);
+        let (flow, now) = (self.flow, ctx.now);
+        let is_measured = ctx.record.measures(flow);
+        let packet = self.send_with(size, Flags::DATAGRAM, ctx);
+        if is_measured {
+            packet.set_sent(now);
+        }
     }
 
     fn send_with<'c>(

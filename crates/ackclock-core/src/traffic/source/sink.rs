@@ -2,6 +2,7 @@
 
 use crate::record::FlowSample;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
+use crate::traffic::source::count_delay;
 use crate::wire::Packet;
 
 /// Counts datagrams and their bytes on the wire.
@@ -14,7 +15,8 @@ pub struct DatagramSink {
 impl Endpoint for DatagramSink {
     fn start(&mut self, _ctx: &mut EndpointCtx<'_>) {}
 
-    fn on_packet(&mut self, packet: Packet, _ctx: &mut EndpointCtx<'_>) {
+    fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
+        count_delay(&packet, ctx);
         self.packets += 1;
         self.bytes += u64::from(packet.size);
     }

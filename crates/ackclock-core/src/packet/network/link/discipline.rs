@@ -19,9 +19,17 @@ impl<C: Clock> Link<C> {
         let Some(managed) = &mut self.disc else { return };
         let present = C::ps(now);
         managed.report_rate(&self.rate, present);
-        let Managed { disc, rng, .. } = &mut **managed;
-        let mut ctx =
-            QdiscCtx { now: Time(present), seconds: C::seconds(now), rng, keys, dropped, marks: 0 };
+        let Managed { disc, rng, queues, .. } = &mut **managed;
+        let mut ctx = QdiscCtx {
+            now: Time(present),
+            seconds: C::seconds(now),
+            rng,
+            keys,
+            dropped,
+            marks: 0,
+            queues,
+            queue: QdiscCtx::NO_QUEUE,
+        };
         disc.enqueue(packet, &mut ctx);
         let marks = ctx.marks;
         self.occupancy.set(present, disc.len());
@@ -40,17 +48,27 @@ impl<C: Clock> Link<C> {
         let Some(managed) = &mut self.disc else { return None };
         let present = C::ps(now);
         managed.report_rate(&self.rate, present);
-        let Managed { disc, rng, .. } = &mut **managed;
-        let mut ctx =
-            QdiscCtx { now: Time(present), seconds: C::seconds(now), rng, keys, dropped, marks: 0 };
+        let Managed { disc, rng, queues, .. } = &mut **managed;
+        let mut ctx = QdiscCtx {
+            now: Time(present),
+            seconds: C::seconds(now),
+            rng,
+            keys,
+            dropped,
+            marks: 0,
+            queues,
+            queue: QdiscCtx::NO_QUEUE,
+        };
         let mut next = disc.dequeue(&mut ctx);
-        let marks = ctx.marks;
+        let (marks, queue) = (ctx.marks, ctx.queue);
         self.occupancy.set(present, disc.len());
-        self.count_marks(marks);
         if let Some(Timed { at, packet }) = &mut next {
             let size = packet.size;
             let waited = present - at.0;
             self.wait_ps += u128::from(waited);
+            if let Some(counts) = queues.get_mut(queue) {
+                counts.depart(size, Span(waited));
+            }
             if packet.flags.has(Flags::AQT) {
                 packet.add_queued(Span(waited));
             }
@@ -62,6 +80,7 @@ impl<C: Clock> Link<C> {
             // The packet is changed in place: moving it right after it was written stalls.
             *at = Time(arrival);
         }
+        self.count_marks(marks);
         next
     }
 
@@ -100,7 +119,7 @@ impl<C: Clock> Link<C> {
         if let Some(managed) = &mut self.disc {
             let present = C::ps(now);
             managed.report_rate(&self.rate, present);
-            let Managed { disc, rng, .. } = &mut **managed;
+            let Managed { disc, rng, queues, .. } = &mut **managed;
             let mut ctx = QdiscCtx {
                 now: Time(present),
                 seconds: C::seconds(now),
@@ -108,6 +127,8 @@ impl<C: Clock> Link<C> {
                 keys,
                 dropped,
                 marks: 0,
+                queues,
+                queue: QdiscCtx::NO_QUEUE,
             };
             disc.on_timer(&mut ctx);
             let marks = ctx.marks;

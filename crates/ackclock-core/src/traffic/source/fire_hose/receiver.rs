@@ -3,6 +3,7 @@
 use crate::ids::FlowId;
 use crate::record::FlowSample;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
+use crate::traffic::source::count_delay;
 use crate::units::{Span, Time};
 use crate::wire::{Flags, Options, Packet};
 
@@ -56,6 +57,7 @@ impl Endpoint for GoodputReporter {
     fn start(&mut self, _ctx: &mut EndpointCtx<'_>) {}
 
     fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
+        count_delay(&packet, ctx);
         self.newest = ctx.now;
         if self.packets == 0 {
             // The time before the first packet says nothing.

@@ -3,6 +3,7 @@
 use crate::ids::FlowId;
 use crate::record::FlowSample;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
+use crate::traffic::source::count_delay;
 use crate::wire::{Flags, Packet};
 
 /// Bytes on the wire of an acknowledgement.
@@ -25,6 +26,7 @@ impl Endpoint for Echo {
     fn start(&mut self, _ctx: &mut EndpointCtx<'_>) {}
 
     fn on_packet(&mut self, packet: Packet, ctx: &mut EndpointCtx<'_>) {
+        count_delay(&packet, ctx);
         self.packets += 1;
         self.bytes += u64::from(packet.size);
         ctx.out.send(self.flow, packet.seq, ACK_SIZE, Flags::ACK | Flags::DATAGRAM);

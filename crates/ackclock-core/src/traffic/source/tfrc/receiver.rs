@@ -8,7 +8,7 @@ use crate::ids::FlowId;
 use crate::record::FlowSample;
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::units::{Span, Time};
-use crate::wire::{Flags, Options, Packet, TIMESTAMP_TICK};
+use crate::wire::{Flags, Options, Packet, TIMESTAMP_TICK, timestamp};
 
 /// Bytes on the wire of a report.
 pub(super) const REPORT_SIZE: u16 = 40;
@@ -100,6 +100,8 @@ impl Endpoint for TfrcReceiver {
         self.recent.push_back((now, u32::from(packet.size)));
         let Options::TfrcData { clock, round_trip } = packet.options else { return };
         self.newest = (clock, now, packet.size);
+        let ticks = timestamp(now).wrapping_sub(clock);
+        ctx.record.delay(now, packet.flow, TIMESTAMP_TICK * u64::from(ticks));
         self.rtt = TIMESTAMP_TICK * u64::from(round_trip);
         self.is_fresh = true;
         let is_marked = packet.flags.has(Flags::CE);

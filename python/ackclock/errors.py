@@ -11,16 +11,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
+    "IS_ON_INDEX",
     "AckclockError",
     "AlgorithmError",
     "ConvergenceError",
     "Problem",
     "ScenarioError",
     "UnsupportedError",
+    "how_to_install",
     "named",
     "nearest",
     "suggestion",
 ]
+
+IS_ON_INDEX = False
+"""Whether `pip install ackclock` finds a release. Written by tools/release/metadata.py from the
+address of the repository: so the first release sets it."""
 
 _T = TypeVar("_T")
 
@@ -182,3 +188,21 @@ def named(name: object, table: Mapping[str, _T], kind: str, *, where: str = "") 
         hint = suggestion(str(name), table)
         raise UnsupportedError(f'{where}there is no {kind} "{name}"; {hint}')
     return table[name]
+
+
+def how_to_install(extra: str, *, is_on_index: bool = IS_ON_INDEX) -> str:
+    """Say what installs an extra today.
+
+    Parameters
+    ----------
+    extra
+        Its name.
+    is_on_index
+        Whether releases are on a package index.
+    """
+    if is_on_index:
+        return f'pip install "ackclock[{extra}]"'
+    return (
+        f'pip install ".[{extra}]" in the checkout,'
+        f' or pip install "FILE.whl[{extra}]" with the file of the wheel'
+    )

@@ -290,7 +290,7 @@ def test_recording_options_that_cannot_be_are_refused(small_file, capsys, option
         ),
         (["--qlog", "nowhere/x.qlog"], "--qlog: there is no folder nowhere"),
         (["--qlog", "."], "--qlog: . is a folder; expected a file"),
-        (["--perfetto", "x.pftrace"], 'pip install "ackclock[perfetto]"'),
+        (["--perfetto", "x.pftrace"], 'pip install ".[perfetto]"'),
     ],
 )
 def test_what_cannot_be_written_is_found_before_the_run(

@@ -132,5 +132,5 @@ def test_a_missing_package_is_named(monkeypatch, package, method):
     case = ac.load(SMALL).replace(duration="3 s", record=None)
     result = ac.sweep(case, {"net.buffer": ["5 pkt"]}).run(store=False, progress=False)
     monkeypatch.setitem(__import__("sys").modules, package, None)
-    with pytest.raises(ac.AckclockError, match=rf'pip install "ackclock\[{package}\]"'):
+    with pytest.raises(ac.AckclockError, match=rf'pip install "\.\[{package}\]"'):
         getattr(result, method)()

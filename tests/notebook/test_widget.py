@@ -75,7 +75,7 @@ def test_what_cannot_be_shown_is_refused(page, monkeypatch):
     with pytest.raises(ac.AckclockError, match="make web"):
         scenario.lab()
     monkeypatch.setitem(__import__("sys").modules, "anywidget", None)
-    with pytest.raises(ac.AckclockError, match=r'pip install "ackclock\[notebook\]"'):
+    with pytest.raises(ac.AckclockError, match=r'pip install "\.\[notebook\]"'):
         scenario.lab()
 
 

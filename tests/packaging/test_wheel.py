@@ -99,7 +99,7 @@ def test_the_demonstration_runs_without_being_installed(tmp_path):
     demo = ["ackclock", "demo", "--out", "demo"]
     printed = run(f"{UV}x", "--isolated", "--from", str(WHEELS[-1]), *demo, cwd=tmp_path)
     assert "Jain's index" in printed
-    assert 'pip install "ackclock[papers]"' in printed
+    assert 'pip install ".[papers]"' in printed
     assert (tmp_path / "demo/index.html").is_file()
 
 
@@ -111,7 +111,7 @@ def test_a_scenario_runs_with_what_is_installed_and_a_study_names_its_extra(
     assert (tmp_path / "run/flows.parquet").is_file()
     for command in (["reproduce", "example"], ["plot", "run"], ["sweep", scenario]):
         refused = base.ackclock(*command, cwd=tmp_path, code=2)
-        assert 'pip install "ackclock[papers]"' in refused.stderr
+        assert 'pip install ".[papers]"' in refused.stderr
 
 
 def test_the_lab_serves_its_page(base, scenario, tmp_path):

@@ -153,7 +153,7 @@ def test_the_command_prints_its_plan_and_refuses_what_there_is_not(paper, capsys
 
 def test_without_the_library_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(AckclockError, match=r'pip install "ackclock\[papers\]"'):
+    with pytest.raises(AckclockError, match=r'pip install "\.\[papers\]"'):
         surrogate.need_library()
 
 

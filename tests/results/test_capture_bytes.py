@@ -402,9 +402,7 @@ def test_a_file_appears_whole_and_what_is_missing_is_named(tmp_path):
         UnsupportedError, match=r'none of the tables "a", "c" was recorded; run with'
     ):
         require_any(run, ("a", "c"))
-    with pytest.raises(
-        ac.AckclockError, match=r'nothing is not installed; pip install "ackclock\[x\]"'
-    ):
+    with pytest.raises(ac.AckclockError, match=r'nothing is not installed; pip install "\.\[x\]"'):
         import_extra("nothing.of.it", "x")
     assert import_extra("json.decoder", "x").__name__ == "json.decoder"
     assert [name for name, form in FORMATS.items() if form.takes_link] == ["pcapng"]

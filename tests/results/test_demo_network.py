@@ -34,7 +34,7 @@ def test_the_demonstration_without_extras_writes_all_but_figures(tmp_path, monke
     for module in hidden:
         monkeypatch.setitem(sys.modules, module, None)
     assert main(["demo", "--quick", "--out", str(tmp_path)]) == 0
-    assert 'pip install "ackclock[papers]"' in capsys.readouterr().out
+    assert 'pip install ".[papers]"' in capsys.readouterr().out
     page = (tmp_path / "index.html").read_text("utf-8")
     assert "<svg" not in page
     assert "Figures need Matplotlib" in page

@@ -108,6 +108,12 @@ def copies(project: Project) -> list[Copy]:
         Copy("CITATION.cff", r"^(version: ).*($)", version),
         Copy("CITATION.cff", r"^(repository-code: ).*($)", repository),
         Copy("CITATION.cff", r"^(url: ).*($)", site),
+        # A release is on the indices once the addresses are no placeholders.
+        Copy(
+            "python/ackclock/errors.py",
+            r"^(IS_ON_INDEX = ).*($)",
+            str("://example.org/" not in repository),
+        ),
         Copy(".github/ISSUE_TEMPLATE/config.yml", r"^(    url: ).*($)", f"{site}/{version}/"),
     ]
     here += [

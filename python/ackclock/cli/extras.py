@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from ackclock.errors import how_to_install
+
 __all__ = ["EXTRA_OF", "describe_missing", "missing_of"]
 
 EXTRA_OF = {
@@ -52,4 +54,4 @@ def missing_of(extra: str) -> str | None:
 
 
 def _sentence(module: str) -> str:
-    return f'{module} is not installed; pip install "ackclock[{EXTRA_OF[module]}]"'
+    return f"{module} is not installed; {how_to_install(EXTRA_OF[module])}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, how_to_install
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ def data_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     try:
         import pandas as pd
     except ImportError:
-        message = 'a data frame needs the extra "pandas": pip install "ackclock[pandas]"'
+        message = f'a data frame needs the extra "pandas": {how_to_install("pandas")}'
         raise AckclockError(message) from None
     return pd.DataFrame(columns)
 
@@ -54,7 +54,7 @@ def data_set(columns: Mapping[str, Any], axes: Sequence[str]) -> xr.Dataset:
     try:
         import xarray  # noqa: F401  pandas makes the data set
     except ImportError:
-        message = 'a data set needs the extra "xarray": pip install "ackclock[xarray]"'
+        message = f'a data set needs the extra "xarray": {how_to_install("xarray")}'
         raise AckclockError(message) from None
     made: xr.Dataset = data_frame(columns).set_index([*axes]).to_xarray()
     # The index sorts values; a sweep keeps the order in which they were given.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, how_to_install
 from ackclock.gym.flows import Flows
 from ackclock.gym.measures import Step, check_action, default_reward
 from ackclock.gym.single import (
@@ -20,7 +20,7 @@ from ackclock.gym.single import (
 try:
     import pettingzoo
 except ImportError:
-    message = 'pettingzoo is not installed; pip install "ackclock[gym]"'
+    message = f"pettingzoo is not installed; {how_to_install('gym')}"
     raise AckclockError(message) from None
 
 if TYPE_CHECKING:

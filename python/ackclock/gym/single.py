@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ackclock._util import units
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, how_to_install
 from ackclock.gym.flows import Flows
 from ackclock.gym.measures import MOST, OBSERVATION, Step, check_action, default_reward
 
@@ -16,7 +16,7 @@ try:
     import gymnasium
     from gymnasium.spaces import Box
 except ImportError:
-    message = 'gymnasium is not installed; pip install "ackclock[gym]"'
+    message = f"gymnasium is not installed; {how_to_install('gym')}"
     raise AckclockError(message) from None
 
 if TYPE_CHECKING:

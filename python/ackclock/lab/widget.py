@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, how_to_install
 from ackclock.lab.server import fragment_of, read_page
 
 __all__ = ["lab_widget"]
@@ -39,7 +39,7 @@ def lab_widget(toml: str, height: int = 760) -> Any:
         anywidget = importlib.import_module("anywidget")
         traitlets = importlib.import_module("traitlets")
     except ImportError:
-        message = 'anywidget is not installed; pip install "ackclock[notebook]"'
+        message = f"anywidget is not installed; {how_to_install('notebook')}"
         raise AckclockError(message) from None
     page = read_page()
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from ackclock._util.number_text import interval, number
 from ackclock._util.text_table import table
+from ackclock.errors import how_to_install
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,7 +58,7 @@ METRICS = (MEAN, MINIMUM, FAIR, JAIN, LOSS, DELAY, USED)
 LEAST_RATE_BPS = 4_000_000
 """Of a link at a city with no other."""
 
-NO_FIGURES = '\nfor its figures: pip install "ackclock[papers]"'
+NO_FIGURES = f"\nfor its figures: {how_to_install('papers')}"
 
 BUSIEST = 10
 """Directions of links whose mean utilisation shows whether the network was congested."""
@@ -481,6 +482,7 @@ def write(results: Results, out: Path, command: str) -> Path:
         rows=[(qdisc, results.cells(qdisc)) for qdisc in results.runs],
         differences=[(qdisc, results.differences(qdisc)) for qdisc in list(results.runs)[1:]],
         figures=pictures,
+        install=how_to_install("papers"),
         busiest=BUSIEST,
         size=results.size,
         rule=results.rule,

@@ -15,7 +15,7 @@ from collections import Counter
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, Self
 
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, how_to_install
 from ackclock.experiments.executors.local import elsewhere, packed, unpacked
 from ackclock.experiments.executors.task import ExecutorLostError, Finished, ProcessDiedError, Task
 
@@ -50,7 +50,7 @@ class Cluster:
         try:
             import distributed  # noqa: F401
         except ImportError:
-            message = 'a cluster needs the extra "cluster": pip install "ackclock[cluster]"'
+            message = f'a cluster needs the extra "cluster": {how_to_install("cluster")}'
             raise AckclockError(message) from None
         self._cluster = cluster
         self._back: queue.SimpleQueue[Any] = queue.SimpleQueue()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ackclock.errors import AckclockError
+from ackclock.errors import AckclockError, how_to_install
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ def need_library() -> None:
     try:
         import sklearn  # noqa: F401
     except ImportError:
-        message = 'a search needs the extra "papers": pip install "ackclock[papers]"'
+        message = f'a search needs the extra "papers": {how_to_install("papers")}'
         raise AckclockError(message) from None
 
 

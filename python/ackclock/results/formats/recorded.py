@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ackclock.errors import AckclockError, UnsupportedError
+from ackclock.errors import AckclockError, UnsupportedError, how_to_install
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,5 +127,5 @@ def import_extra(module: str, extra: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        message = f'{package} is not installed; pip install "ackclock[{extra}]"'
+        message = f"{package} is not installed; {how_to_install(extra)}"
         raise AckclockError(message) from None

@@ -33,6 +33,7 @@ class _Sums:
 
     lost: int = 0
     written_off: int = 0
+    spurious: int = 0
     timeouts: int = 0
     acks: int = 0
     marked: int = 0
@@ -96,12 +97,13 @@ class Agent:
         ----------
         flow
             What the run's summary says of the flow: losses of its links that the sender has not
-            noticed belong to this step.
+            noticed belong to this step, and so does how many it declared lost that were not.
         now_s
             End of the run, or of the flow [s].
         """
-        lost_in_all = self.lost_before + self.sums.lost
-        self.sums.lost += max(0, flow["lost_data_packets"] - lost_in_all)
+        unnoticed = flow["lost_data_packets"] - self.lost_before - self.sums.lost
+        self.sums.lost += max(0, unnoticed)
+        self.sums.spurious = max(0, -unnoticed)
         return self.step(now_s)
 
     def step(self, now_s: float) -> Step:
@@ -120,6 +122,7 @@ class Agent:
             delivered=delivered,
             lost=sums.lost,
             written_off=sums.written_off,
+            spurious=sums.spurious,
             timeouts=sums.timeouts,
             rtt_s=sums.rtt_sum / sums.rtts if sums.rtts else math.nan,
             min_rtt_s=self.min_rtt_s,

@@ -72,8 +72,10 @@ class Step:
     links had lost and the sender had not noticed."""
     written_off: int
     """Of them, those that a timeout declared lost: all that was under way (RFC 5681), of which some
-    may arrive all the same. No sender knows of which; without these the losses of all steps are at
-    most those of the run, with them at least."""
+    may arrive all the same. No sender knows of which while the run goes on."""
+    spurious: int
+    """In the last step of a run, those of all steps that were declared lost and were not, by what the
+    links have counted; 0 before. The `lost` of all steps less this are the losses of the run."""
     timeouts: int
     """Expiries of the retransmission timer."""
     rtt_s: float

@@ -249,7 +249,7 @@ class CongestionEnv(gymnasium.Env):
 
 
 def _nothing() -> Step:
-    return Step(0.0, 0.0, 0, 0, 0, 0, np.nan, np.nan, 0.0, 0.0, 0, 0.0, 0.0)
+    return Step(0.0, 0.0, 0, 0, 0, 0, 0, np.nan, np.nan, 0.0, 0.0, 0, 0.0, 0.0)
 
 
 def _draw_seed(random: np.random.Generator) -> int:

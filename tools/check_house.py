@@ -72,6 +72,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "agenda": set(),
     "memory": {"error"},
     "percentiles": {"memory", "units"},
+    "warm_up": set(),
     "dscp": {"error"},
     "wire": {"ids", "units"},
     "outbox": {"ids", "wire", "error", "memory"},
@@ -80,7 +81,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "scenario": {"units", "registry", "dscp"},
     "compile": GROUND | ROOMS | {"scenario", "tcp", "quic"},
     "record": {"ids", "units", "memory", "percentiles"},
-    "packet": GROUND | ROOMS | {"scenario", "compile", "record", "tcp", "tcp_ns2", "quic"},
+    "packet": GROUND
+    | ROOMS
+    | {"scenario", "compile", "record", "tcp", "tcp_ns2", "quic", "warm_up"},
     "fluid": {"error", "rng", "sharing", "policy"},
     "api": GROUND | ROOMS | {"scenario", "compile", "packet", "record", "tcp"},
     # The endpoints: what joins a control, a slow start rule and a recovery into TCP.

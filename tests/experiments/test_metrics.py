@@ -275,6 +275,7 @@ def test_the_text_and_data_of_a_result_count_its_runs():
     assert {key: data[key] for key in data if key != "summary"} == {
         "name": "my sweep", "engine": "packet", "version": "v9", "axes": ["a", "b"], "points": 4,
         "runs": 8, "wanted": 1200, "stored": 3, "interrupted": False, "seconds": 0.0,
+        "warnings": [],
     }  # fmt: skip
     assert list(data["summary"]) == ["totals.v"]
     assert repr(result).endswith(", 8 of 1200 runs)")

@@ -82,7 +82,10 @@ def test_a_run_says_that_its_start_lowers_the_mean():
     after = scenario(warmup="2 s").run()
     assert f"without them, {after.summary['flows'][0]['goodput_bps'] / 1e6:.4g} Mbit/s" in said
     assert after.warnings == []
-    assert scenario(record=None).run().warnings == []
+    # Without tables the run looks at its marks.
+    (plain,) = scenario(record=None).run().warnings
+    assert plain.startswith("measured from 0 s, but the first ")
+    assert "warm-up of goodput" in plain
 
 
 def test_a_run_that_is_too_short_to_say_says_that():
@@ -93,3 +96,19 @@ def test_a_run_that_is_too_short_to_say_says_that():
 def test_a_transfer_that_ends_is_no_warm_up():
     run = scenario(flows=[{"pair": 0, "cc": "reno", "size": "10 MB"}])
     assert not any("goodput" in said for said in run.run().warnings)
+
+
+def test_a_sweep_and_replications_say_how_many_runs_have_a_warm_up():
+    axes = {"warmup": ["0 s", "2 s"]}
+    grid = ac.sweep(scenario(record=None), axes, reps=2, metrics=["flows[f0].goodput_bps"])
+    result = grid.run()
+    (said,) = result.warnings
+    # Of the four, those of two seeds are measured from the start; they are equal runs.
+    assert "2 runs have a warm-up of goodput (MSER-5), of 4" in said
+    assert f"warning: {said}" in str(result)
+    assert result.to_dict()["warnings"] == [said]
+    repeated = ac.replicate(scenario(record=None), 2)
+    (again,) = repeated.warnings
+    assert again == said.replace("of 4", "of 2")
+    assert f"warning: {again}" in str(repeated)
+    assert ac.replicate(scenario(record=None, warmup="2 s"), 2).warnings == []

@@ -436,6 +436,23 @@ fn summary(plan: &Plan, results: &Results) -> Value {
         "totals": { "packet_hops": results.packet_hops, "events": results.events },
         "digest": format!("{:016x}", results.digest),
         "warnings": warnings,
+        "warm_ups": results.warm_ups.iter().map(|found| warm_up(plan, found)).collect::<Vec<_>>(),
+    })
+}
+
+/// A warm-up that was measured: of `goodput` of all flows that have no end, or of the queue of a link.
+fn warm_up(plan: &Plan, found: &packet::FoundWarmUp) -> Value {
+    let (link, unit) = match found.series {
+        packet::Series::Goodput => (None, "bit/s"),
+        packet::Series::Queue { link } => (Some(plan.links[link].name(&plan.nodes)), "packets"),
+    };
+    json!({
+        "link": link,
+        "unit": unit,
+        "end_s": found.end_s,
+        "mean": found.of.mean,
+        "mean_after": found.of.mean_after,
+        "is_longer": found.of.is_longer,
     })
 }
 

@@ -40,4 +40,5 @@ pub mod tcp_ns2;
 pub mod topology;
 pub mod traffic;
 pub mod units;
+pub mod warm_up;
 pub mod wire;

@@ -121,7 +121,7 @@ mod _core {
     #[pymodule_export]
     use super::pattern::pattern;
     #[pymodule_export]
-    use super::units::{buffer_size, quantity, range_words, units_of};
+    use super::units::{buffer_size, find_warm_up, quantity, range_words, units_of};
     #[pymodule_export]
     use super::user::views::{Ack, Congestion, Lost, Packet, Queue, Verdict, Window};
     use super::{

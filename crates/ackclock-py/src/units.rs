@@ -32,6 +32,14 @@ pub fn buffer_size(text: &str) -> PyResult<(f64, &'static str)> {
     })
 }
 
+/// The warm-up of values at equal intervals: how many to leave out, the mean of all and of the others, and whether it
+/// is half of them and so may be longer; none where there is none.
+#[pyfunction]
+pub fn find_warm_up(values: Vec<f64>) -> Option<(usize, f64, f64, bool)> {
+    let found = ackclock_core::warm_up::find_warm_up(&values)?;
+    Some((found.length, found.mean, found.mean_after, found.is_longer))
+}
+
 /// The range that a JSON Schema gives a value, in words and with its unit; none if it has no bound.
 ///
 /// Raises `ValueError` if the text is not JSON.

@@ -112,7 +112,10 @@ def fluid(
         at=at,
     )
     if picture is not None:
-        _drawn(found, sender).savefig(Path(picture), dpi=150)
+        from ackclock._util.command_line import command_line
+        from ackclock.plot.style import save
+
+        save(_drawn(found, sender), picture, command=command_line())
     if out is not None:
         _save(found, sender, Path(out))
     if as_json:
@@ -149,6 +152,7 @@ def _save(found: Survey, sender: str, folder: Path) -> None:
 
     from ackclock._util.command_line import command_line
     from ackclock._util.page import save_report
+    from ackclock.plot.style import save
     from ackclock.studies.bottlenecks.survey_text import page
 
     figure = _drawn(found, sender)
@@ -156,7 +160,7 @@ def _save(found: Survey, sender: str, folder: Path) -> None:
     def fill(at: Path) -> None:
         for name in ("flows", "links"):
             csv.write_csv(_plain(getattr(found, name)), at / f"{name}.csv")
-        figure.savefig(at / "map.svg", dpi=150)
+        save(figure, at / "map.svg", command=command_line())
 
     pages = {"index.html": page(found, figure, command_line())}
     save_report(folder, MARKER, found.to_data(), pages, fill)

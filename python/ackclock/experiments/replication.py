@@ -77,6 +77,13 @@ class Replication:
             )
         return ""
 
+    @property
+    def warnings(self) -> list[str]:
+        """What the means may mislead about: warm-ups of runs that are measured from 0 s."""
+        from ackclock.results.warm_up import describe_warm_ups
+
+        return describe_warm_ups(run.summary for run in self.runs)
+
     def _means(self) -> list[dict[str, Any]]:
         groups: dict[tuple[str, str, str], dict[int, Value]] = {}
         digests = {run.summary["seed"]: run.summary["digest"] for run in self.runs}
@@ -149,6 +156,7 @@ class Replication:
             "interrupted": self.interrupted,
             "distinct_runs": self.distinct_runs,
             "note": self.note,
+            "warnings": self.warnings,
             "confidence": self.confidence,
             "seeds": [run.summary["seed"] for run in self.runs],
             "means": means,
@@ -183,6 +191,9 @@ class Replication:
             parts.append(
                 f"note: {of_some} of these means are over the runs alone that have a value"
             )
+        parts += ["\n".join(f"warning: {warning}" for warning in self.warnings)][
+            : len(self.warnings)
+        ]
         return "\n\n".join(parts)
 
 

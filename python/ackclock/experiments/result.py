@@ -127,6 +127,13 @@ class SweepResult:
             self._digests = {key: str(one.get("digest") or key) for key, one in kept.items()}
         return self._digests
 
+    @property
+    def warnings(self) -> list[str]:
+        """What the means may mislead about: warm-ups of runs that are measured from 0 s."""
+        from ackclock.results.warm_up import describe_warm_ups
+
+        return describe_warm_ups(self.keeper.summaries(self.keys).values())
+
     def _rows(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """Rows of a table by the key of the run."""
         from ackclock._util.arrow import rows
@@ -464,6 +471,7 @@ class SweepResult:
             "interrupted": self.interrupted,
             "seconds": self.seconds,
             "summary": {metric: self.summary(metric).to_pylist() for metric in self.metrics},
+            "warnings": self.warnings,
         }
 
     def to_pandas(self, metrics: Sequence[str] | None = None) -> pd.DataFrame:
@@ -526,6 +534,9 @@ class SweepResult:
         parts = []
         for metric in self.metrics:
             parts += [html_table([metric], []), of_table(self.summary(metric))]
+        parts += [html_table(["warnings"], [[line] for line in self.warnings])] * bool(
+            self.warnings
+        )
         return fragment(repr(self), *parts)
 
     def __repr__(self) -> str:
@@ -539,7 +550,9 @@ class SweepResult:
             count = f"{len(self.slots):,} of {self.wanted:,} runs"
         stored = f", {self.stored:,} of them stored before" if self.stored else ""
         shown = {metric: self.summary(metric) for metric in self.metrics}
-        return text(f"{self.sweep.name}: {count}{stored}", self.axes, shown)
+        written = text(f"{self.sweep.name}: {count}{stored}", self.axes, shown)
+        warnings = "\n".join(f"warning: {warning}" for warning in self.warnings)
+        return f"{written}\n\n{warnings}" if warnings else written
 
 
 def _renamed(metric: metrics.Metric, table: pa.Table) -> metrics.Metric:

@@ -74,8 +74,8 @@ class Step:
     """Of them, those that a timeout declared lost: all that was under way (RFC 5681), of which some
     may arrive all the same. No sender knows of which while the run goes on."""
     spurious: int
-    """In the last step of a run, those of all steps that were declared lost and were not, by what the
-    links have counted; 0 before. The `lost` of all steps less this are the losses of the run."""
+    """In the last step of a run, those of all steps that were declared lost and were not, by what
+    the links have counted; 0 before. The `lost` of all steps less this are the run's losses."""
     timeouts: int
     """Expiries of the retransmission timer."""
     rtt_s: float

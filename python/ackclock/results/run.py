@@ -363,11 +363,11 @@ class Run:
         """What the run may mislead about: what the engine says, and a warm-up that was left in.
 
         A warm-up is looked for, by `ackclock.analysis.find_warm_up`, where measurement begins at
-        0 s and ``flow_samples`` or ``link_samples`` are recorded.
+        0 s.
         """
         from ackclock.results.warm_up import describe_warm_up
 
-        return [*(self.summary.get("warnings") or ()), *describe_warm_up(self.summary, self.tables)]
+        return [*(self.summary.get("warnings") or ()), *describe_warm_up(self.summary)]
 
     def _warnings(self) -> list[str]:
         return [f"warning: {warning}" for warning in self.warnings]

@@ -2,94 +2,89 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ackclock._util.number_text import engineering, number, percent
-from ackclock.analysis.warm_up import find_warm_up
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import numpy.typing as npt
-
-    from ackclock._util.table_type import Table
-
-__all__ = ["describe_warm_up"]
+__all__ = ["describe_warm_up", "describe_warm_ups"]
 
 
-def describe_warm_up(summary: Mapping[str, Any], tables: Mapping[str, Table]) -> list[str]:
+def describe_warm_up(summary: Mapping[str, Any]) -> list[str]:
     """Write a sentence for each series of a run that has a warm-up, in which it is measured.
 
     Parameters
     ----------
-    summary, tables
-        Of the run, with ``flow_samples`` or ``link_samples``; without these nothing is known.
+    summary
+        Of the run, with ``warm_ups``: what was searched is what flows without an end delivered, and
+        the queue of the link that was used most.
     """
-    if summary["window_s"] != summary["duration_s"]:
-        return []
-    series = []
-    if "flow_samples" in tables:
-        # A transfer that ends leaves a lower rate behind, which is no end of a warm-up.
-        lasting = [flow["id"] for flow in summary["flows"] if flow.get("completed_after_s") is None]
-        series.append(("goodput", "bit/s", *_goodput(tables["flow_samples"], lasting)))
-    if "link_samples" in tables and summary["links"]:
-        busiest = max(summary["links"], key=lambda link: link["utilisation"])["id"]
-        queue = _queue(tables["link_samples"], busiest)
-        series.append((f"the queue of {busiest}", "packets", *queue))
-    texts = []
-    for name, unit, times, values in series:
-        found = find_warm_up(values)
-        if found is None:
-            continue
-        begin = f"{number(float(times[found.length - 1]))} s"
-        means = [
-            engineering(mean, unit) if unit == "bit/s" else f"{number(mean)} {unit}"
-            for mean in (found.mean, found.mean_after)
-        ]
-        more = "more" if found.move > 0 else "less"
-        remedy = f'set warmup = "{begin}"'
-        if found.is_longer:
-            remedy = "that is half of the run and may not be all: simulate longer, with a warmup"
-        texts.append(
-            f"measured from 0 s, but the first {begin} are a warm-up of {name} (MSER-5): its mean"
-            f" is {means[0]}, {percent(abs(found.move))} {more} than without them, {means[1]};"
-            f" {remedy}"
-        )
-    return texts
+    return [_sentence(warm_up) for warm_up in summary.get("warm_ups") or ()]
 
 
-def _goodput(
-    samples: Table, flows: list[str]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Ends of the intervals [s], and what flows delivered in each together [bit/s]."""
-    from ackclock._util.arrow import numbers
+def describe_warm_ups(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Write a sentence for goodput, and one for queues, of runs of which some have a warm-up.
 
-    names = np.asarray(samples["flow"].to_pylist(), dtype=str)
-    rows = np.isin(names, flows)
-    time, delivered = (numbers(samples[name])[rows] for name in ("time_s", "delivered_bytes"))
-    flow = np.unique(names[rows], return_inverse=True)[1]
-    order = np.lexsort((time, flow))
-    same = np.diff(flow[order]) == 0
-    times, place = np.unique(time[order][1:][same], return_inverse=True)
-    gained = np.bincount(place, np.diff(delivered[order].astype(float))[same], len(times))
-    return _equal(times, 8 * gained / np.diff(np.concatenate([[0.0], times])))
-
-
-def _queue(samples: Table, link: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Times of samples [s], and what waits at a link then [packets]."""
-    from ackclock._util.arrow import numbers
-
-    rows = np.asarray(samples["link"].to_pylist()) == link
-    time, packets = (numbers(samples[name])[rows] for name in ("time_s", "queue_packets"))
-    return _equal(time[1:], packets[1:].astype(float))
+    Parameters
+    ----------
+    summaries
+        Of the runs, with ``warm_ups``.
+    """
+    runs = [summary.get("warm_ups") or () for summary in summaries]
+    series: dict[bool, list[Mapping[str, Any]]] = {}
+    for warm_ups in runs:
+        for warm_up in warm_ups:
+            series.setdefault(warm_up["link"] is None, []).append(warm_up)
+    return [_joint_sentence(series[key], len(runs)) for key in (True, False) if key in series]
 
 
-def _equal(
-    times: npt.NDArray[np.float64], values: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Without a last sample that is nearer to the one before it than the others are."""
-    if len(times) > 2 and times[-1] - times[-2] < 0.99 * (times[1] - times[0]):
-        return times[:-1], values[:-1]
-    return times, values
+def _joint_sentence(warm_ups: Sequence[Mapping[str, Any]], runs: int) -> str:
+    name = "goodput" if warm_ups[0]["link"] is None else "the queue of the busiest link"
+    ends = _range([number(warm_up["end_s"]) for warm_up in _extremes(warm_ups, _end)])
+    moves = _range([percent(_move(warm_up)) for warm_up in _extremes(warm_ups, _move)])
+    many = "1 run has" if len(warm_ups) == 1 else f"{len(warm_ups):,} runs have"
+    return (
+        f"measured from 0 s, but {many} a warm-up of {name} (MSER-5), of {runs:,}: the first {ends}"
+        f" s, without which the mean would be {moves} of what it is; set warmup"
+    )
+
+
+def _range(ends: Sequence[str]) -> str:
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _extremes(
+    warm_ups: Sequence[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], float]
+) -> list[Mapping[str, Any]]:
+    return [min(warm_ups, key=key), max(warm_ups, key=key)]
+
+
+def _end(warm_up: Mapping[str, Any]) -> float:
+    return float(warm_up["end_s"])
+
+
+def _move(warm_up: Mapping[str, Any]) -> float:
+    """The mean without the warm-up over that with it; infinite where nothing is left of it."""
+    return float(warm_up["mean_after"] / warm_up["mean"]) if warm_up["mean"] else math.inf
+
+
+def _sentence(warm_up: Mapping[str, Any]) -> str:
+    link, unit, end = warm_up["link"], warm_up["unit"], f"{number(warm_up['end_s'])} s"
+    mean, mean_after = warm_up["mean"], warm_up["mean_after"]
+    name = "goodput" if link is None else f"the queue of {link}"
+    means = [
+        engineering(value, unit) if unit == "bit/s" else f"{number(value)} {unit}"
+        for value in (mean, mean_after)
+    ]
+    more = "more" if mean > mean_after else "less"
+    remedy = f'set warmup = "{end}"'
+    if warm_up["is_longer"]:
+        remedy = "that is half of the run and may not be all: simulate longer, with a warmup"
+    return (
+        f"measured from 0 s, but the first {end} are a warm-up of {name} (MSER-5): its mean is"
+        f" {means[0]}, {percent(abs(mean / mean_after - 1))} {more} than without them, {means[1]};"
+        f" {remedy}"
+    )

@@ -248,6 +248,7 @@ impl Live {
             flows: Vec::new(),
             links: results,
             warnings: Vec::new(),
+            warm_ups: Vec::new(),
             digest: ledger.digest,
             most_held_rows: 0,
             recorder: Recorder::default(),

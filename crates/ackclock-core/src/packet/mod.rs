@@ -16,6 +16,7 @@ mod threads;
 mod turn;
 
 pub use live::{LIVE_TABLES, Left, Live, LiveFlow};
+pub use outcome::beginning::{FoundWarmUp, Series};
 pub use outcome::ledger_table::{Fate, LedgerCount, LedgerKey, LedgerRows};
 pub use outcome::parallelism::{Costs, OnCores, Parallelism, Turns, UnitTurn};
 pub use outcome::piece::{Piece, Pieces, Samples, Take};

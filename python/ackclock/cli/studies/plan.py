@@ -141,6 +141,7 @@ def _answer(
     from ackclock._util.output_folder import may_replace
     from ackclock._util.progress import Bar
     from ackclock.errors import Problem, ScenarioError
+    from ackclock.plot.style import save
     from ackclock.studies.planner.answers import text
     from ackclock.studies.planner.page import Report, picture
 
@@ -156,7 +157,7 @@ def _answer(
     with Bar("planning", shown=not silent) as progress:
         found = find(situation, progress)
     if drawing is not None:
-        picture(found).savefig(drawing, dpi=150)
+        save(picture(found), drawing, command=command_line())
     page = None if out is None else Report(found).save(out, command=command_line())
     if options["as_json"]:
         print_json(found.to_data())

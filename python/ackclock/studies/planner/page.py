@@ -154,8 +154,9 @@ class Report(Outcome):
         command
             What the user typed.
         """
-        del command
-        self.figure.savefig(at / "map.svg")
+        from ackclock.plot.style import save
+
+        save(self.figure, at / "map.svg", command=command)
         found = self.answer
         if isinstance(found, Overview):
             found = found.parts.get("weights", found)

@@ -61,6 +61,9 @@ impl<C: Clock> Observer<C> {
         if let (Some(samples), Some(more)) = (&mut self.flow_samples, other.flow_samples.take()) {
             samples.append(more);
         }
+        if let (Some(beginning), Some(more)) = (&mut self.beginning, &other.beginning) {
+            beginning.add(more);
+        }
         self.join_link_samples(&other.link_samples.take().unwrap_or_default(), share);
         for &l in &share.links {
             let l = l as usize;

@@ -28,6 +28,11 @@ impl<C: Clock> Marks<C> {
         Self { interval, frequency, warmup: C::word(warmup), passed, clock: PhantomData }
     }
 
+    /// Between two marks [ps].
+    pub(in crate::packet) fn interval(&self) -> u64 {
+        self.interval
+    }
+
     /// The first mark of each object.
     pub(in crate::packet) fn first(&self) -> u64 {
         if self.passed.is_empty() { self.warmup } else { 0 }

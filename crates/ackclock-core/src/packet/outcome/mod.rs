@@ -1,5 +1,6 @@
 //! What a run leaves: recorded tables, counts, the ledger, results.
 
+pub(in crate::packet) mod beginning;
 pub(in crate::packet) mod branches;
 pub(in crate::packet) mod conservation;
 pub(in crate::packet) mod hand_on;

@@ -6,6 +6,7 @@ use crate::memory::make_room;
 use crate::packet::network::counts::Counts;
 use crate::packet::network::end::End;
 use crate::packet::network::link::Link;
+use crate::packet::outcome::beginning::Beginning;
 use crate::packet::outcome::marks::Marks;
 use crate::packet::outcome::piece::HandedOn;
 use crate::packet::outcome::rows::{DropRow, Event, LinkSample, PacketRow};
@@ -59,6 +60,8 @@ pub(in crate::packet) struct Observer<C> {
     pub(in crate::packet) drops: Vec<DropRow>,
     pub(in crate::packet) flow_samples: Option<FlowSamples>,
     pub(in crate::packet) link_samples: Option<Vec<LinkSample>>,
+    /// Where measurement begins at 0 s.
+    pub(in crate::packet) beginning: Option<Beginning>,
     /// What of the tables is handed on during the run, if it is.
     pub(in crate::packet) pieces: HandedOn,
     pub(in crate::packet) base: Baseline,
@@ -174,6 +177,19 @@ impl<C: Clock> Observer<C> {
         }
         let (samples, next) = self.end_marks.advance(p, now);
         process.next_mark = next;
+        if let Some(beginning) = &mut self.beginning
+            && !samples.is_empty()
+        {
+            for &e in &process.endpoints {
+                if beginning.counts(e as usize)
+                    && let Some(endpoint) = &ends[e as usize].endpoint
+                {
+                    let mut state = FlowSample::default();
+                    endpoint.sample(&mut state);
+                    beginning.add_delivered(samples.clone(), state.delivered_bytes);
+                }
+            }
+        }
         if let Some(table) = &mut self.flow_samples
             && !samples.is_empty()
         {
@@ -216,6 +232,13 @@ impl<C: Clock> Observer<C> {
             link.set_mark(next);
             if at == self.warmup {
                 self.note_link_at_warmup(at, l, link);
+            }
+            if let Some(beginning) = &mut self.beginning
+                && !rows.is_empty()
+            {
+                link.settle(at);
+                let (packets, _) = link.waiting();
+                rows.clone().for_each(|row| beginning.note_queue(row, l, packets));
             }
             for row in rows {
                 self.add_link_sample(at, row * count + l, count, link);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::packet::outcome::beginning::FoundWarmUp;
 use crate::packet::outcome::rows::{DropRow, LinkSample, PacketRow};
 use crate::qdisc::{QueueCounts, State};
 use crate::record::{FlowSamples, Recorder};
@@ -112,6 +113,8 @@ pub struct Results {
     pub activations: u64,
     /// Impossible outcomes, and outcomes that suggest a mistake in the scenario.
     pub warnings: Vec<String>,
+    /// Warm-ups that were measured; none is looked for where the scenario names one.
+    pub warm_ups: Vec<FoundWarmUp>,
     /// A fingerprint of every count and sum of the run: equal runs have equal digests.
     pub digest: u64,
 }

@@ -7,11 +7,12 @@ use crate::packet::network::link::Link;
 use crate::packet::network::links::Links;
 use crate::packet::network::route::Routes;
 use crate::packet::network::wires::Wires;
+use crate::packet::outcome::beginning::FoundWarmUp;
 use crate::packet::outcome::laws;
 use crate::packet::outcome::ledger::Ledger;
 use crate::packet::outcome::observe::Observer;
 use crate::packet::outcome::piece::Take;
-use crate::packet::outcome::results::Results;
+use crate::packet::outcome::results::{LinkResult, Results};
 use crate::packet::process::clock::Clock;
 use crate::packet::process::logical_process::Process;
 use crate::units::{Span, Time};
@@ -80,6 +81,7 @@ impl<C: Clock> EndedRun<C> {
         }
         // Departures that were computed may lie beyond the end. Without pieces these are all rows.
         let rows = observer.take_events(Time(plan.duration.0.saturating_add(1)));
+        let warm_ups = find_warm_ups(&observer, &link_results);
         let mut recorder = observer.recorder;
         (recorder.windows, recorder.rtts, recorder.states) = (rows.windows, rows.rtts, rows.states);
         (recorder.layers, recorder.probe_series) = (rows.layers, rows.probe_series);
@@ -92,6 +94,7 @@ impl<C: Clock> EndedRun<C> {
             flows: flow_results,
             links: link_results,
             warnings: Vec::new(),
+            warm_ups,
             digest: ledger.digest,
             most_held_rows: observer.pieces.most_held,
             recorder,
@@ -104,6 +107,16 @@ impl<C: Clock> EndedRun<C> {
         results.warnings = find_suspect_outcomes(&results, plan);
         Ok(results)
     }
+}
+
+/// Looks for a warm-up of what the lasting flows got, and of the queue of the link that was used most.
+fn find_warm_ups<C: Clock>(observer: &Observer<C>, links: &[LinkResult]) -> Vec<FoundWarmUp> {
+    let Some(beginning) = &observer.beginning else { return Vec::new() };
+    let use_of = |&link: &usize| links[link].utilisation;
+    let busiest = (0..links.len()).rev().max_by(|a, b| use_of(a).total_cmp(&use_of(b)));
+    let [ends_s, links_s] =
+        [&observer.end_marks, &observer.link_marks].map(|marks| Span(marks.interval()).seconds());
+    beginning.find(ends_s, links_s, busiest)
 }
 
 /// Reports outcomes that are possible, but so unlikely that the scenario should be checked.

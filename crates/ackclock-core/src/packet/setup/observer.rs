@@ -2,6 +2,7 @@
 
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::ids::LinkId;
+use crate::packet::outcome::beginning::{self, Beginning};
 use crate::packet::outcome::marks::Marks;
 use crate::packet::outcome::observe::{Baseline, Observer};
 use crate::packet::outcome::piece::HandedOn;
@@ -15,10 +16,11 @@ pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize)
     let record = &plan.record;
     let has = |t: Table| record.tables.contains(&t);
     let want_packets = record.tables.iter().any(|table| table.is_of_packets());
-    let marks_of = |table, count| {
-        let interval = record.interval.filter(|_| has(table)).map(|every| every.0.max(1));
-        Marks::new(interval, plan.warmup.0, count)
-    };
+    let unrecorded = beginning::interval(plan);
+    let interval_of =
+        |table| record.interval.filter(|_| has(table)).map(|every| every.0.max(1)).or(unrecorded);
+    let intervals = [interval_of(Table::FlowSamples), interval_of(Table::LinkSamples)];
+    let marks_of = |interval, count| Marks::new(interval, plan.warmup.0, count);
     let rows = record.interval.map_or(0, |every| (plan.duration.0 / every.0.max(1) + 1) as usize);
     let mut observer = Observer {
         want_packets,
@@ -31,9 +33,12 @@ pub(in crate::packet) fn build_observer<C: Clock>(plan: &Plan, processes: usize)
         } else {
             Baseline::of(plan.flows.len(), plan.links.len())
         },
+        beginning: unrecorded
+            .and(intervals[0].zip(intervals[1]))
+            .map(|(ends, links)| Beginning::new(plan, ends, links)),
         warmup: C::word(plan.warmup.0),
-        end_marks: marks_of(Table::FlowSamples, processes),
-        link_marks: marks_of(Table::LinkSamples, plan.links.len()),
+        end_marks: marks_of(intervals[0], processes),
+        link_marks: marks_of(intervals[1], plan.links.len()),
         recorder: Recorder::default(),
         flow_filter: Vec::new(),
         link_filter: Vec::new(),

@@ -11,6 +11,7 @@ __all__ = ["EXTRA_OF", "describe_missing", "missing_of"]
 EXTRA_OF = {
     "anywidget": "notebook",
     "clarabel": "papers",
+    "cvc5": "prove",
     "distributed": "cluster",
     "duckdb": "papers",
     "gymnasium": "gym",
@@ -23,6 +24,7 @@ EXTRA_OF = {
     "sklearn": "papers",
     "topohub": "papers",
     "xarray": "xarray",
+    "z3": "prove",
 }
 """By module, the extra that installs it."""
 

@@ -66,6 +66,9 @@ GROUPS: dict[str, dict[str, Home]] = {
             "ackclock.cli.studies.adversary:adversary",
             "Search the bandwidth that hurts a control most.",
         ),
+        "prove": Home(
+            "ackclock.cli.prove:prove", "Prove a claim about a control, or run what refutes it."
+        ),
         "evaluate-queue": Home(
             "ackclock.cli.studies.evaluate:evaluate_queue",
             "Run a queue through the scenarios of RFC 7928.",

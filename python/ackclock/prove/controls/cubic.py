@@ -1,0 +1,92 @@
+"""CUBIC as a relation: the growth of a step lies between its two regions, a cut leaves beta.
+
+Source: RFC 9438, sections 4.2 to 4.6. In the Reno-friendly region a window of acknowledgements adds
+3 (1 - beta)/(1 + beta); in the cubic one a step of R adds at most R times the steepest slope that
+(t - K)^3 has between a cut and the point where the window has doubled,
+
+    3 C R s^2,   s = cbrt(w/C),   w the window in segments.
+
+s^2 is a concave power, 2/3, written as lines between windows; their error is in the bound. That is
+an upper bound of growth, not the curve: what needs to know where on the curve a flow is cannot be
+proved.
+
+Deviations: a base round trip of 0.1 s, a segment of 1/20 BDP, windows up to 8 BDP.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ackclock.prove.controls.binomial import SEGMENT, TOP, grid
+from ackclock.prove.controls.lines import Lines, fit
+from ackclock.prove.controls.relation import Relation, Rule
+from ackclock.prove.controls.window import state, window_rules
+from ackclock.prove.terms import larger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ackclock.prove.path import Curves
+    from ackclock.prove.terms import Term
+
+__all__ = ["RELATION", "ROUND_TRIP_S"]
+
+ROUND_TRIP_S = 0.1
+"""Base round trip of the lines [s]."""
+
+
+@lru_cache
+def slope(c: Fraction) -> Lines:
+    """Fit the steepest growth of a step, by the window [BDP].
+
+    Parameters
+    ----------
+    c
+        CUBIC's constant [segments/s^3].
+    """
+    unit, factor = float(SEGMENT), float(c)
+
+    def growth(window: float) -> float:
+        time: float = (window / unit / factor) ** (1 / 3)
+        return unit * 3 * factor * ROUND_TRIP_S * time**2
+
+    return fit(growth, grid(Fraction(TOP), SEGMENT))
+
+
+def _gains(v: Curves, values: Mapping[str, Fraction], window: Term) -> tuple[Term, Term]:
+    beta = values["beta"]
+    friendly = 3 * (1 - beta) / (1 + beta) * v.segment
+    # A step of R counts up to one window; RFC 9438 lets the cubic target rise in it.
+    return friendly / 2, larger(slope(values["c"]).at_most(window), v.segment)
+
+
+def _kept(v: Curves, values: Mapping[str, Fraction], window: Term) -> tuple[Term, Term]:
+    del v
+    return values["beta"] * window, values["beta"] * window
+
+
+def _within(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:
+    del values
+    for t in v.times:
+        yield v.window[n][t] >= v.segment
+        yield v.window[n][t] <= TOP
+
+
+RELATION = Relation(
+    name="cubic",
+    parameters={"c": Fraction(2, 5), "beta": Fraction(7, 10)},
+    rules=(
+        *window_rules(_gains, _kept),
+        Rule("within-lines", "Windows are from a segment to 8 BDP.", _within),
+    ),
+    state=state,
+    leaves_out="slow start at the beginning of a connection; where on the cubic curve a flow is;"
+    " windows above 8 BDP",
+    # With bursts of losses, which it notices otherwise.
+    left_at=("noticed-by-duplicates",),
+    segment=SEGMENT,
+    ranges={"c": (0, float("inf")), "beta": (0, 1)},
+)
+"""CUBIC."""

@@ -1,0 +1,144 @@
+"""Lemmas as data: what is assumed of a state, what is shown of it some steps later.
+
+A region is a set of states between bounds. If every path that begins in a region is in it again
+after T steps, it is in it at every T-th step for ever; what is shown of T steps from any state of
+the region then holds in each of these blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from ackclock.prove.terms import constant, negated
+
+if TYPE_CHECKING:
+    from ackclock.prove.path import Curves
+    from ackclock.prove.terms import Term
+
+__all__ = ["Bound", "Change", "Lemma", "Region"]
+
+Quantity = Literal["window", "unnoticed", "queue"]
+
+
+def _value(v: Curves, quantity: Quantity, t: int) -> Term:
+    if quantity == "window":
+        return v.window[0][t]
+    if quantity == "unnoticed":
+        return v.unnoticed(t)
+    return v.accepted(t) - v.capacity(t)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A bound of a quantity: ``constant + jitter D + buffer b + segments s``.
+
+    Attributes
+    ----------
+    quantity
+        ``window``, ``unnoticed`` (lost and not known to be), ``queue`` (what waits for capacity).
+    sense
+        ``at most`` or ``at least``.
+    constant, jitter, buffer, segments
+        Multiples of C R, C D, b and a segment.
+    """
+
+    quantity: Quantity
+    sense: Literal["at most", "at least"]
+    constant: Fraction = Fraction(0)
+    jitter: Fraction = Fraction(0)
+    buffer: Fraction = Fraction(0)
+    segments: Fraction = Fraction(0)
+
+    def write(self, v: Curves, t: int) -> Term:
+        """Write it for a step."""
+        number = self.constant + self.jitter * v.path.jitter
+        if v.path.buffer is not None:
+            number += self.buffer * v.path.buffer
+        limit = constant(number) + self.segments * v.segment
+        value = _value(v, self.quantity, t)
+        return value <= limit if self.sense == "at most" else value >= limit
+
+    def __str__(self) -> str:
+        parts = [
+            f"{float(number):g} {unit}".strip()
+            for number, unit in (
+                (self.constant, "C R"),
+                (self.jitter, "C D"),
+                (self.buffer, "b"),
+                (self.segments, "segments"),
+            )
+            if number
+        ]
+        limit = " + ".join(parts).replace("+ -", "- ") or "0"
+        name = {"window": "the window", "unnoticed": "unknown loss", "queue": "the queue"}
+        return f"{name[self.quantity]} is {self.sense} {limit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A fall of a quantity from the first step to the last, by at least so much."""
+
+    quantity: Quantity
+    constant: Fraction = Fraction(0)
+    segments: Fraction = Fraction(0)
+
+    def write(self, v: Curves, t: int) -> Term:
+        """Write it for the steps from 0."""
+        fall = _value(v, self.quantity, 0) - _value(v, self.quantity, t)
+        return fall >= constant(self.constant) + self.segments * v.segment
+
+    def __str__(self) -> str:
+        parts = [
+            f"{float(number):g} {unit}"
+            for number, unit in ((self.constant, "C R"), (self.segments, "segments"))
+            if number
+        ]
+        name = {"window": "the window", "unnoticed": "unknown loss", "queue": "the queue"}
+        return f"{name[self.quantity]} falls by {' + '.join(parts) or 'nothing'}"
+
+
+Region = tuple[Bound, ...]
+"""Bounds that hold together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lemma:
+    """A statement that solvers decide.
+
+    Attributes
+    ----------
+    name
+        A word or two.
+    assume
+        What holds at step 0.
+    unless
+        What does not hold at step 0.
+    show
+        At least one of these holds at the last step.
+    steps
+        The last step.
+    """
+
+    name: str
+    assume: Region
+    show: tuple[Bound | Change, ...]
+    steps: int
+    unless: Region = ()
+
+    def negation(self, v: Curves) -> list[Term]:
+        """Write what would contradict it."""
+        return [
+            *(bound.write(v, 0) for bound in self.assume),
+            *(negated(bound.write(v, 0)) for bound in self.unless),
+            *(negated(one.write(v, self.steps)) for one in self.show),
+        ]
+
+    @property
+    def sentence(self) -> str:
+        """The statement in a sentence."""
+        given = [str(bound) for bound in self.assume]
+        given += [f"not ({bound})" for bound in self.unless]
+        shown = " or ".join(str(one) for one in self.show)
+        return f"if {' and '.join(given)}, then after {self.steps} round trips {shown}"

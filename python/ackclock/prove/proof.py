@@ -1,0 +1,157 @@
+"""A finished proof: verdict, what it rests on, formulas, counterexample; page, data, folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ackclock._util.text_table import table
+from ackclock.studies.outcome import Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ackclock.prove.question import Question
+    from ackclock.prove.replay import Replay
+    from ackclock.prove.solvers import Answer
+    from ackclock.prove.trace import Trace
+
+__all__ = ["Formula", "Proof"]
+
+_LEFT = "of the relation alone: packet runs of the control leave it, at {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula with what the solvers said.
+
+    Attributes
+    ----------
+    name
+        What it states the contrary of.
+    answer
+        Of the solvers.
+    """
+
+    name: str
+    answer: Answer
+
+    def row(self) -> dict[str, Any]:
+        """What each solver said, in seconds."""
+        row: dict[str, Any] = {"formula": self.name}
+        for said in self.answer.said:
+            row[said.solver] = said.word
+            row[f"{said.solver}_s"] = round(said.seconds, 3)
+        return row
+
+
+@dataclass(frozen=True)
+class Proof(Outcome):
+    """The result of a proof.
+
+    Attributes
+    ----------
+    question
+        What was to be proved.
+    verdict
+        ``proved``, ``refuted`` or ``unknown``.
+    sentence
+        What is proved, or what violates the claim, or how far it came.
+    steps
+        Length of the proof's or counterexample's path, or of the longest cycle that was decided
+        [base round trips].
+    formulas
+        What the solvers were given, in order.
+    trace
+        Of a counterexample.
+    replay
+        Of a counterexample in packets.
+    """
+
+    MARKER: ClassVar[str] = "proof.json"
+    PAGE: ClassVar[str] = "page.txt"
+
+    question: Question
+    verdict: str
+    sentence: str
+    steps: int
+    formulas: tuple[Formula, ...]
+    trace: Trace | None = None
+    replay: Replay | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Time of all solvers [s]."""
+        return sum(said.seconds for one in self.formulas for said in one.answer.said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {
+            "control": self.question.relation.name,
+            "parameters": {k: float(x) for k, x in self.question.values.items()},
+            "property": self.question.claim.kind.name,
+            "value": float(self.question.claim.value),
+            "claim": self.question.claim.sentence,
+            "path": {
+                "server": self.question.path.server,
+                "jitter_rtt": self.question.path.jitter,
+                "buffer_bdp": None
+                if self.question.path.buffer is None
+                else float(self.question.path.buffer),
+                "segment_bdp": [float(x) for x in self.question.path.segment],
+                "flows": self.question.path.flows,
+            },
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "steps": self.steps,
+            "left_at": list(self.question.relation.left_at),
+            "assumptions": self.question.assumptions(),
+            "formulas": [one.row() for one in self.formulas],
+            "counterexample": None if self.trace is None else self.trace.rows(),
+            "replay": None if self.replay is None else self.replay.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        question, relation = self.question, self.question.relation
+        lines = [
+            f"{self.verdict}: {question.relation.name}, {question.claim.text}",
+            f"claim: {question.claim.sentence}",
+            self.sentence,
+            *([_LEFT.format(", ".join(relation.left_at))] if relation.left_at else []),
+        ]
+        if self.replay is not None:
+            status = "replayed" if self.replay.replayed else "not replayed, only in the model"
+            lines.append(f"{status}: {self.replay.sentence}")
+        if self.trace is not None:
+            lines += ["", self._path()]
+        rows = [list(map(str, one.row().values())) for one in self.formulas]
+        heads = list(self.formulas[0].row()) if self.formulas else []
+        lines += ["", table(heads, rows), "", "It rests on:"]
+        lines += [f"- {sentence}" for sentence in question.assumptions()]
+        return "\n".join(lines)
+
+    def _path(self) -> str:
+        assert self.trace is not None
+        rows = self.trace.rows()
+        keys = list(rows[0])
+        if self.question.path.flows == 1:
+            keys.remove("flow")
+        return table(keys, [[f"{row[key]:.4g}" for key in keys] for row in rows])
+
+    def pages(self, command: str) -> dict[str, str]:
+        """Text of the folder."""
+        del command
+        return {self.PAGE: str(self)}
+
+    def write_files(self, at: Path, command: str) -> None:
+        """Write the formulas as SMT-LIB, and the scenario of a counterexample."""
+        del command
+        folder = at / "formulas"
+        folder.mkdir()
+        for i, one in enumerate(self.formulas, start=1):
+            (folder / f"{i:02d}.smt2").write_text(one.answer.text, encoding="utf-8")
+        if self.replay is not None and self.replay.data is not None:
+            from ackclock.scenario.scenario import Scenario
+
+            text = Scenario.from_data(dict(self.replay.data)).to_toml()
+            (at / "scenario.toml").write_text(text, encoding="utf-8")

@@ -1,0 +1,199 @@
+"""Proves a claim for all time, refutes it by a path that runs in packets, or says how far it came.
+
+Rule::
+
+    moment, reach:  from any state; no path violates it: proved;  one does: refuted
+    cycle:          1. a cycle of 2, 4, 6, 8 round trips violates it: refuted; first on a link of
+    constant
+                       rate with jitter, whose paths packets can follow, then on the whole model
+                    2. utilisation: the largest region of states among `LOWS` that is kept and in
+                    which every
+                       block of `BLOCK` round trips delivers as much: proved, from every state of
+                       it on
+                    3. else unknown: no cycle up to the last period violates it
+
+A verdict needs both solvers. What one of them alone decided is reported as unknown, with its name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ackclock.prove.lemmas import Bound, Lemma
+from ackclock.prove.proof import Formula, Proof
+from ackclock.prove.replay import Replay, replay
+from ackclock.prove.solvers import Limits, decide
+from ackclock.prove.trace import read_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ackclock.prove.path import Curves
+    from ackclock.prove.question import Question
+    from ackclock.prove.solvers import Answer
+    from ackclock.prove.terms import Term
+
+__all__ = ["PERIODS", "prove"]
+
+PERIODS = (2, 4, 6, 8)
+"""Periods of cycles that are searched [base round trips]."""
+
+BLOCK = 6
+"""Length of the blocks of a proof for all time [base round trips]."""
+
+LOWS = (Fraction(3), Fraction(2), Fraction(3, 2), Fraction(1), Fraction(1, 2))
+"""Least windows of regions that are tried [BDP]."""
+
+REPLAY_SEGMENT = Fraction(1, 100)
+"""Size of a segment that is tried first, so that packets have a path of hundred to a BDP."""
+
+
+def prove(
+    question: Question,
+    *,
+    limits: Limits | None = None,
+    periods: tuple[int, ...] = PERIODS,
+    packets: bool = True,
+    progress: Callable[[float], object] | None = None,
+) -> Proof:
+    """Prove or refute.
+
+    Parameters
+    ----------
+    question
+        Control, path and claim.
+    limits
+        Of each call of a solver.
+    periods
+        Of the cycles that are searched.
+    packets
+        Whether a counterexample is run in packets.
+    progress
+        Called with the fraction done.
+    """
+    work = _Work(question, limits or Limits(), progress)
+    kind = question.claim.kind.kind
+    if kind == "cycle":
+        return _prove_cycle(work, periods, packets=packets)
+    steps = 2 if kind == "moment" else int(question.claim.value)
+    name = f"from any state, {steps} round trips"
+    answer, v = work.decide(name, *question.from_any_state(steps))
+    if answer.agreed and answer.word == "impossible":
+        since = "at every time" if kind == "moment" else "from any state, at any time"
+        return work.proof("proved", f"{question.claim.sentence}: {since}", steps)
+    if answer.agreed and answer.word == "possible":
+        return _refuted(work, v, answer, 0, packets=packets)
+    return work.proof("unknown", _undecided(answer), 0)
+
+
+class _Work:
+    """Formulas decided so far."""
+
+    def __init__(
+        self, question: Question, limits: Limits, progress: Callable[[float], object] | None
+    ) -> None:
+        self.question = question
+        self.limits = limits
+        self.progress = progress
+        self.formulas: list[Formula] = []
+
+    def decide(self, name: str, v: Curves, terms: list[Term]) -> tuple[Answer, Curves]:
+        """Let the solvers decide, and keep what they said."""
+        comments = [self.question.relation.name + ", " + self.question.claim.text, name]
+        answer = decide(terms, self.limits, comments)
+        self.formulas.append(Formula(name, answer))
+        if self.progress is not None:
+            self.progress(min(len(self.formulas) / 12, 1.0))
+        return answer, v
+
+    def proof(self, verdict: str, sentence: str, steps: int) -> Proof:
+        """Make the result."""
+        return Proof(self.question, verdict, sentence, steps, tuple(self.formulas))
+
+
+def _prove_cycle(work: _Work, periods: tuple[int, ...], *, packets: bool) -> Proof:
+    question = work.question
+    decided = 0
+    multiple = question.relation.period
+    for period in sorted({-(-one // multiple) * multiple for one in periods}):
+        for name, variant in _variants(question, period):
+            answer, v = work.decide(name, *variant.cycle(period))
+            if answer.word == "possible" and answer.agreed:
+                work.question = replace(question, path=variant.path)
+                return _refuted(work, v, answer, period, packets=packets)
+        if not (answer.agreed and answer.word == "impossible"):
+            break
+        decided = period
+    if question.claim.kind.name == "utilisation":
+        closed = _close(work)
+        if closed is not None:
+            return work.proof("proved", closed, BLOCK)
+    text = f"no cycle of up to {decided} round trips violates it" if decided else _undecided(answer)
+    return work.proof("unknown", text, decided)
+
+
+def _variants(question: Question, period: int) -> Iterator[tuple[str, Question]]:
+    """Paths from those that packets can follow to all of the model."""
+    path = question.path
+    name = f"cycle of {period}"
+    low, high = path.segment
+    if path.server == "plain":
+        pass  # a delay after a link is not of these paths
+    elif low < REPLAY_SEGMENT < high:
+        usual = (REPLAY_SEGMENT, REPLAY_SEGMENT)
+        link = replace(path, server="link", segment=usual)
+        yield f"{name}, link with jitter, 100 segments to a BDP", replace(question, path=link)
+    elif path.server != "link":
+        yield f"{name}, link with jitter", replace(question, path=replace(path, server="link"))
+    yield f"{name}, {path.server} path", question
+
+
+def _close(work: _Work) -> str | None:
+    """Find a region that is kept and in which enough is delivered."""
+    question = work.question
+    share = question.claim.value
+    for low in LOWS:
+        region = (Bound("window", "at least", low),)
+        kept = Lemma("kept", region, region, BLOCK)
+        answer, _ = work.decide(f"a window of {float(low):g} BDP is kept", *question.lemma(kept))
+        if not (answer.agreed and answer.word == "impossible"):
+            continue
+        v = question.curves(BLOCK)
+        terms = [
+            *question.terms(v),
+            *(bound.write(v, 0) for bound in region),
+            v.all_served(BLOCK) - v.all_served(0) < share * BLOCK,
+        ]
+        answer, _ = work.decide(f"a window of {float(low):g} BDP delivers enough", v, terms)
+        if answer.agreed and answer.word == "impossible":
+            return (
+                f"from any state with a window of at least {float(low):g} BDP on, each block of"
+                f" {BLOCK} round trips delivers at least {float(share):g} of the capacity, for ever"
+            )
+        return None
+    return None
+
+
+def _refuted(work: _Work, v: Curves, answer: Answer, period: int, *, packets: bool) -> Proof:
+    question = work.question
+    trace = read_trace(v, answer.values, period)
+    for_ever = f"a cycle of {period} round trips, for ever" if period else "a path from some state"
+    result = work.proof("refuted", f"violated by {for_ever}", period or v.path.steps)
+    outcome = None
+    if packets and question.path.server == "plain":
+        text = "packets follow a link with jitter after it, which is not of these paths"
+        outcome = Replay(replayed=False, measured=None, data=None, sentence=text)
+    elif packets:
+        outcome = replay(
+            question.relation, question.values, question.claim, trace, question.path.buffer
+        )
+    return replace(result, trace=trace, replay=outcome)
+
+
+def _undecided(answer: Answer) -> str:
+    if answer.undecided:
+        names = " and ".join(answer.undecided)
+        return f"{names} reached the limit of work or time"
+    return "only one solver was used, and a verdict needs two"

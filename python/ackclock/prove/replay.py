@@ -1,0 +1,264 @@
+"""Counterexamples in packets: a solver's path as a scenario, run, and judged.
+
+The scenario is a link of constant rate whose packets meet a delay of up to the jitter after it,
+with the buffer of the proof: a path that the model allows by construction. Its delay follows the
+solver's path, over and over. A relation that knows the base round trip has a packet form that must
+measure it, so paths are also tried which pause their jitter: no delay for `pause` round trips
+after each `run` of them. The flow begins with the window of the solver's first step.
+
+A counterexample is *replayed* only if the packets show the violation, in the second half of the
+run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from fractions import Fraction
+
+    from ackclock.prove.controls.relation import Relation
+    from ackclock.prove.properties import Claim
+    from ackclock.prove.trace import Trace
+    from ackclock.results.run import Run
+
+__all__ = ["Replay", "replay", "scenario_data"]
+
+ROUND_TRIP_S = 0.1
+"""Base round trip of replays [s]."""
+
+PACKET_BYTES = 1500
+"""Size of packets on the wire."""
+
+DURATION = 600
+"""Length of a run [base round trips]."""
+
+PAUSES = ((0, 0), (8, 1), (20, 2), (60, 4))
+"""Round trips with the solver's jitter, and without any, in turn; none first."""
+
+LARGE = 1000
+"""Buffer where the proof has none [BDP]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a counterexample did in packets.
+
+    Attributes
+    ----------
+    replayed
+        Whether the violation is there.
+    measured
+        The property's value in packets; None: it is not measured.
+    data
+        The scenario.
+    sentence
+        What was run and seen.
+    """
+
+    replayed: bool
+    measured: float | None
+    data: Mapping[str, Any] | None
+    sentence: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "replayed": self.replayed,
+            "measured": self.measured,
+            "sentence": self.sentence,
+            "scenario": None if self.data is None else dict(self.data),
+        }
+
+
+def _steps(delays: list[float], pause: tuple[int, int]) -> Iterator[dict[str, str]]:
+    """Delays of a whole run, a step where the delay changes."""
+    pieces = 4
+    run, rest = pause
+    last = None
+    for piece in range(DURATION * pieces):
+        step = piece // pieces
+        paused = bool(rest) and step % (run + rest) >= run
+        delay = 0.0 if paused else round(delays[piece % len(delays)] * ROUND_TRIP_S * 1e3, 3)
+        if delay != last:
+            last = delay
+            at = piece / pieces * ROUND_TRIP_S * 1e3
+            yield {"at": f"{at:g} ms", "extra": f"{delay:g} ms"}
+
+
+def scenario_data(
+    relation: Relation,
+    values: Mapping[str, Fraction],
+    trace: Trace,
+    buffer: Fraction | None,
+    pause: tuple[int, int],
+) -> dict[str, Any]:
+    """Write a counterexample as a scenario.
+
+    Parameters
+    ----------
+    relation
+        The control.
+    values
+        Of its parameters.
+    trace
+        The solver's path.
+    buffer
+        b [BDP]; None: none that matters.
+    pause
+        Round trips with jitter, and without, in turn.
+    """
+    packets = max(round(1 / trace.segment), 4)
+    rate = packets * PACKET_BYTES * 8 / ROUND_TRIP_S
+    control: dict[str, Any] = {"kind": relation.name}
+    control |= {name: float(value) for name, value in values.items() if name not in relation.units}
+    slots = LARGE * packets if buffer is None else max(round(float(buffer) * packets), 1)
+    net: dict[str, Any] = {
+        "kind": "dumbbell",
+        "pairs": 1,
+        "rate": f"{rate:g} bps",
+        "rtt": f"{ROUND_TRIP_S * 1e3:g} ms",
+        "buffer": f"{slots} pkt",
+        "impairments": [
+            {
+                "kind": "delay-steps",
+                "keep_order": True,
+                "steps": list(_steps(trace.delays(), pause)),
+            }
+        ],
+    }
+    if "marks_above" in values:
+        above = max(round(float(values["marks_above"])), 1)
+        red = {"kind": "red", "min_th": above, "max_th": above + 1, "w_q": 1.0, "ecn": True}
+        net["qdisc"] = red
+    flows = []
+    for n, window in enumerate(trace.window):
+        first = max(round(float(window[0] / trace.segment)), 1)
+        tcp: dict[str, Any] = {
+            "initial_window": first,
+            "initial_ssthresh": max(first, 2),
+            "delayed_ack": 1,
+        }
+        if "marks_above" in values:
+            tcp |= {"ecn": True, "accecn": True}
+        flows.append({"id": f"flow{n}", "pair": 0, "cc": control, "tcp": tcp})
+    seconds = DURATION * ROUND_TRIP_S
+    return {
+        "name": f"Counterexample of {relation.name}",
+        "duration": f"{seconds:g} s",
+        "warmup": f"{seconds / 2:g} s",
+        "net": net,
+        "flows": flows,
+    }
+
+
+def _utilisation(run: Run, packets: int) -> float:
+    del packets
+    return next(
+        float(link["utilisation"]) for link in run.summary["links"] if link["id"] == "r0->r1"
+    )
+
+
+def _standing(run: Run, packets: int) -> float:
+    begin = run.summary["duration_s"] / 2
+    queued = [
+        row["queue_packets"]
+        for row in run.link_samples.to_pylist()
+        if row["link"] == "r0->r1" and row["time_s"] >= begin
+    ]
+    return min(queued) / packets
+
+
+def _least_window_at_loss(run: Run, packets: int) -> float:
+    """Smallest window at which a packet of the flow was dropped [BDP]; infinite if none was."""
+    import numpy as np
+
+    windows, drops = run.windows, run.drops
+    times = np.asarray(windows["time_s"])
+    lost = [row["time_s"] for row in drops.to_pylist() if not row["is_ack"]]
+    if not len(times) or not lost:
+        return float("inf")
+    at = np.searchsorted(times, np.asarray(lost), side="right") - 1
+    return float(np.asarray(windows["cwnd_segments"])[at[at >= 0]].min()) / packets
+
+
+def _ratio(run: Run, packets: int) -> float:
+    del packets
+    goodputs = [float(flow["goodput_bps"]) for flow in run.summary["flows"]]
+    return min(goodputs) / max(*goodputs, 1e-9)
+
+
+def _delivered(run: Run, packets: int) -> float:
+    del packets
+    return sum(float(flow["goodput_bps"]) for flow in run.summary["flows"])
+
+
+_MEASURES = {
+    "utilisation": (_utilisation, "of the capacity", (), lambda x, bound: x < bound),
+    "standing-queue": (_standing, "BDP at least queued", ("link_samples",),
+                       lambda x, bound: x > bound),
+    "loss-above": (_least_window_at_loss, "BDP of window at a loss", ("windows", "drops"),
+                   lambda x, bound: x < bound),
+    "no-starvation": (_ratio, "of the other flow", (), lambda x, bound: x < bound),
+    "no-deadlock": (_delivered, "bit/s", (), lambda x, _: x <= 0),
+}  # fmt: skip
+"""By property: how its value is measured, in what, from which tables, and what violates it."""
+
+
+def replay(
+    relation: Relation,
+    values: Mapping[str, Fraction],
+    claim: Claim,
+    trace: Trace,
+    buffer: Fraction | None,
+) -> Replay:
+    """Run a counterexample in packets.
+
+    Parameters
+    ----------
+    relation
+        The control.
+    values
+        Of its parameters.
+    claim
+        What the solver's path violates.
+    trace
+        The solver's path.
+    buffer
+        b [BDP].
+
+    Returns
+    -------
+    Replay
+        Of the first way of pausing the jitter that shows the violation; else of the first.
+    """
+    from ackclock.scenario.scenario import Scenario
+
+    if claim.kind.name not in _MEASURES:
+        return Replay(
+            replayed=False,
+            measured=None,
+            data=None,
+            sentence="it was not replayed: packets would have to begin in the solver's first state",
+        )
+    measure, unit, tables, violates = _MEASURES[claim.kind.name]
+    packets = max(round(1 / trace.segment), 4)
+    first: Replay | None = None
+    for pause in PAUSES if relation.knows_base else PAUSES[:1]:
+        data = scenario_data(relation, values, trace, buffer, pause)
+        run = Scenario.from_data(data).run(record=list(tables) or None)
+        value = measure(run, packets)
+        shown = violates(value, float(claim.value))
+        pauses = ""
+        if pause[1]:
+            pauses = f", which pauses for {pause[1]} round trips after each {pause[0]}"
+        outcome = "the violation is there" if shown else "the violation is not there"
+        text = f"{value:.3g} {unit} in packets, {packets} to a BDP, under its jitter{pauses}"
+        done = Replay(shown, value, data, f"{outcome}: {text}")
+        if shown:
+            return done
+        first = first or done
+    assert first is not None
+    return first

@@ -1,0 +1,138 @@
+"""Controls as relations: packet runs obey them, and each rule is needed."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ackclock.catalogue import schema
+from ackclock.prove.controls import RELATIONS
+from ackclock.prove.controls.binomial import grid
+from ackclock.prove.controls.cubic import slope
+from ackclock.prove.controls.lines import fit
+from ackclock.prove.path import Curves, Path, path_terms
+from ackclock.prove.refine import TABLES, left_rules, obeys, sample
+from ackclock.prove.solvers import Limits, decide
+from ackclock.prove.terms import all_of, compute, constant, negated
+from ackclock.scenario.scenario import Scenario
+
+pytest.importorskip("z3")
+Z3 = Limits(solvers=("z3",))
+LOSSY = ("aimd", "binomial", "cubic")
+CHANGES = {"fast": {"alpha": Fraction(5)}}
+
+
+def run_of(name, packets, pattern, buffer, initial=10):
+    """Twelve seconds of a flow on a link of 100 ms with a jitter that follows a pattern."""
+    steps, last = [], None
+    for i in range(120):
+        delay = pattern[i % len(pattern)] * 100
+        if delay != last:
+            steps.append({"at": f"{i * 100} ms", "extra": f"{delay:g} ms"})
+            last = delay
+    control = {"kind": name} | {k: float(x) for k, x in CHANGES.get(name, {}).items()}
+    tcp = {"delayed_ack": 1, "initial_window": initial, "initial_ssthresh": initial}
+    net = {
+        "kind": "dumbbell",
+        "pairs": 1,
+        "rate": f"{packets * 120000} bps",
+        "rtt": "100 ms",
+        "buffer": f"{round(float(buffer or 100) * packets)} pkt",
+        "impairments": [{"kind": "delay-steps", "keep_order": True, "steps": steps}],
+    }
+    flow = {"id": "f", "pair": 0, "cc": control, "tcp": tcp}
+    data = {"duration": "12 s", "net": net, "flows": [flow]}
+    return Scenario.from_data(data).run(record=list(TABLES))
+
+
+def values_of(name):
+    return dict(RELATIONS[name].parameters) | CHANGES.get(name, {})
+
+
+@pytest.mark.parametrize("name", ["aimd", "vegas", "fast", "copa"])
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(
+    pattern=st.lists(st.sampled_from([0, 0.5, 1]), min_size=1, max_size=5),
+    packets=st.integers(20, 40),
+    begin=st.floats(4, 10),
+)
+def test_packets_obey_the_relation(name, pattern, packets, begin):
+    buffer = Fraction(1) if name in LOSSY else None
+    run = run_of(name, packets, pattern, buffer)
+    samples = sample(run, begin, 8, jitter=1, buffer=buffer)
+    # In recovery SACK sends what its count of the pipe allows, which may be less.
+    without = frozenset({"sends"}) if name in LOSSY else frozenset(RELATIONS[name].left_at)
+    assert obeys(samples, RELATIONS[name], values_of(name), without=without)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("aimd", {"a": Fraction(1, 10)}), ("copa", {"delta": Fraction(1)})]
+)
+def test_packets_of_other_constants_do_not_obey(name, other):
+    """The check can fail: a relation with other constants is left by the same run."""
+    buffer = Fraction(1) if name in LOSSY else None
+    run = run_of(name, 40, [0], buffer, initial=4)
+    values = values_of(name) | other
+    samples = (sample(run, 0.5 + i, 10, jitter=1, buffer=buffer) for i in range(8))
+    assert not all(obeys(one, RELATIONS[name], values, slack=1) for one in samples)
+
+
+@pytest.mark.parametrize(("name", "packets", "begin"), [("bbr", 40, 5.03), ("copa", 21, 6.0)])
+def test_packets_leave_a_relation_where_it_says(name, packets, begin):
+    samples = sample(run_of(name, packets, [0], None), begin, 8, jitter=1, buffer=None)
+    left = left_rules(samples, RELATIONS[name], values_of(name))
+    assert left
+    assert set(left) & set(RELATIONS[name].left_at)
+
+
+@pytest.mark.parametrize("name", RELATIONS)
+def test_parameters_are_those_of_the_packet_form(name):
+    relation = RELATIONS[name]
+    known = schema.catalogue()["cc"][name]["params"]["properties"]
+    for parameter, value in relation.parameters.items():
+        if parameter not in relation.units:
+            default = known[parameter].get("default")
+            assert default in (None, float(value))
+
+
+@pytest.mark.parametrize("name", RELATIONS)
+def test_no_rule_follows_from_the_others(name):
+    """Each rule forbids a path that the others allow."""
+    relation = RELATIONS[name]
+    low = relation.segment or Fraction(1, 50)
+    buffer = None if relation.knows_base else Fraction(1)
+    path = Path(7, buffer=buffer, segment=(low, low), paced=relation.paced)
+    for rule in relation.rules:
+        v = Curves(path)
+        others = path_terms(v) + relation.write(v, values_of(name), frozenset({rule.name}))
+        broken = negated(all_of(*rule.write(v, values_of(name), 0)))
+        assert decide([*others, broken], Z3).word == "possible", rule.name
+
+
+@pytest.mark.parametrize("name", RELATIONS)
+def test_a_relation_allows_something(name):
+    relation = RELATIONS[name]
+    low = relation.segment or Fraction(1, 50)
+    v = Curves(Path(7, buffer=Fraction(1), segment=(low, low), paced=relation.paced))
+    moves = v.window[0][6] > v.window[0][5]
+    terms = [*path_terms(v), *relation.write(v, values_of(name)), moves, v.served[0][7] > 2]
+    assert decide(terms, Z3).word == "possible"
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(0.05, 7.999))
+def test_lines_hold_their_function(x):
+    lines = slope(Fraction(2, 5))
+    value = 0.05 * 3 * 0.4 * 0.1 * (x / 0.05 / 0.4) ** (2 / 3)
+    at = constant(Fraction(x))
+    assert float(compute(lines.at_least(at), {})) <= value <= float(compute(lines.at_most(at), {}))
+
+
+def test_the_error_of_lines_is_that_of_the_middle_of_a_parabola():
+    lines = fit(lambda x: x * x, (Fraction(0), Fraction(1), Fraction(2)))
+    assert float(lines.error) == pytest.approx(0.25, abs=0.02)
+
+
+def test_the_grid_has_two_points_an_octave():
+    assert grid(Fraction(8), Fraction(1)) == (1, Fraction(3, 2), 2, 3, 4, 6, 8)

@@ -1,0 +1,194 @@
+"""Verdicts, counterexamples in packets, theorems, and the command."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from ackclock.cli.main import main
+from ackclock.errors import AckclockError
+from ackclock.prove.prove import prove
+from ackclock.prove.question import make_question
+from ackclock.prove.solvers import Limits
+from ackclock.prove.theorems import check_theorems, names_of
+from ackclock.prove.trace import Trace
+from ackclock.scenario.load import load
+
+pytest.importorskip("z3")
+pytest.importorskip("cvc5")
+
+
+def test_copa_on_several_servers_is_refuted_and_its_path_runs():
+    """Arun et al. (2021), section 7: less than 10 %."""
+    proof = prove(make_question("copa", "utilisation=0.1"), periods=(2,))
+    assert proof.verdict == "refuted"
+    assert proof.replay.replayed
+    assert proof.replay.measured < 0.1
+
+
+def test_copa_on_one_server_has_no_cycle_below_half():
+    """Arun et al. (2021), section 7: at least 50 %."""
+    question = make_question(
+        "copa", "utilisation=0.5", server="plain", segment=(Fraction(1, 200), Fraction(1, 20))
+    )
+    proof = prove(question, periods=(2, 4))
+    assert (proof.verdict, proof.steps) == ("unknown", 4)
+    above = replace(question, claim=make_question("copa", "utilisation=0.9").claim)
+    assert prove(above, periods=(4,), packets=False).verdict == "refuted"
+
+
+def test_bbr_is_refuted_and_runs_where_the_jitter_is_two_round_trips():
+    """Arun et al. (2021), section 8: less than 10 %."""
+    proof = prove(make_question("bbr", "utilisation=0.1", jitter=2), periods=(4,))
+    assert proof.verdict == "refuted"
+    assert proof.replay.replayed
+
+
+def test_a_counterexample_that_packets_do_not_show_is_not_replayed():
+    proof = prove(make_question("bbr", "utilisation=0.1"), periods=(4,))
+    assert proof.verdict == "refuted"
+    assert not proof.replay.replayed
+    assert proof.replay.measured > 0.5
+
+
+@pytest.mark.parametrize("buffer", [Fraction(1, 2), Fraction(19, 10), Fraction(3)])
+def test_aimd_loses_nothing_below_a_window_of_the_buffer(buffer):
+    """Arun et al. (2021), section 6, for its three buffers; and above the buffer it does."""
+    text = f"loss-above={float(buffer)}"
+    assert prove(make_question("aimd", text, buffer=buffer)).verdict == "proved"
+    above = f"loss-above={float(buffer) + 0.2}"
+    assert prove(make_question("aimd", above, buffer=buffer), packets=False).verdict == "refuted"
+
+
+def test_a_large_window_of_aimd_is_kept_for_ever_where_nothing_is_lost():
+    proof = prove(make_question("aimd", "utilisation=0.8"), periods=(2,))
+    assert proof.verdict in {"proved", "refuted"}
+    if proof.verdict == "proved":
+        assert "for ever" in proof.sentence
+
+
+def test_a_limit_of_work_gives_unknown_and_says_who_gave_up():
+    proof = prove(
+        make_question("aimd", "utilisation=0.5", buffer=Fraction(1)), limits=Limits(work=100)
+    )
+    assert proof.verdict == "unknown"
+    assert "reached the limit" in proof.sentence
+
+
+def test_one_solver_alone_gives_no_verdict():
+    limits = Limits(solvers=("z3",))
+    proof = prove(make_question("aimd", "loss-above=1", buffer=Fraction(1)), limits=limits)
+    assert proof.verdict == "unknown"
+    assert "two" in proof.sentence
+
+
+def test_something_is_delivered_from_any_state():
+    assert prove(make_question("copa", "no-deadlock=4")).verdict == "proved"
+
+
+def test_verdicts_are_the_same_again():
+    runs = [
+        prove(make_question("vegas", "utilisation=0.1"), periods=(2,)).to_dict() for _ in range(2)
+    ]
+    for run in runs:
+        for row in run["formulas"]:
+            row.pop("z3_s")
+            row.pop("cvc5_s")
+    assert runs[0] == runs[1]
+
+
+def test_a_delay_is_the_time_between_capacity_and_delivery():
+    """By hand: what the link passes in step 1 is delivered a step later, then nothing waits."""
+    line = tuple(Fraction(x) for x in (0, 1, 2, 3))
+    late = tuple(Fraction(x) for x in (0, 0, 1, 3))
+    zero = (Fraction(0),) * 4
+    trace = Trace(Fraction(1, 10), 0, 1, (line,), (late,), (zero,), (zero,), (line,), line)
+    delays = trace.delays()
+    assert delays[:4] == pytest.approx([1, 1, 1, 1])
+    assert delays[-1] == pytest.approx(0.0625)
+
+
+@pytest.mark.parametrize("name", ["fast", "linear"])
+def test_theorems_of_algebra_hold(name):
+    checked = [one for one in check_theorems(name, packets=False).checked if not one.published]
+    algebra = [
+        one for one in checked if one.name in {"fast-late-comer", "fast-corrected", "chiu-jain"}
+    ]
+    assert algebra
+    assert all(one.verdict == "proved" and one.as_stated for one in algebra)
+
+
+def test_the_share_of_the_late_comer_is_that_of_the_closed_form():
+    from ackclock.prove.solvers import decide
+    from ackclock.prove.terms import unknown
+    from ackclock.prove.theorems.algebra import _late_comer
+
+    share, queue = unknown("late"), unknown("queue")
+    for n, value in ((1, 0.618034), (5, 0.358258), (10, 0.270156)):
+        # (sqrt(1 + 4 n) - 1)/2 = a, and the share is 1/(1 + a).
+        terms = [*_late_comer(n, share, queue)]
+        low, high = Fraction(value) - Fraction(1, 10**5), Fraction(value) + Fraction(1, 10**5)
+        assert decide([*terms, share < low], Limits()).word == "impossible"
+        assert decide([*terms, share > high], Limits()).word == "impossible"
+
+
+@pytest.mark.slow
+def test_all_theorems_have_their_verdicts():
+    checked = check_theorems(packets=True)
+    assert {one.name for one in checked.checked} == set(names_of())
+    assert [one.name for one in checked.checked if not one.as_stated] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["coppa", "--property", "utilisation=0.1"], 'did you mean "copa"?'),
+        (["copa", "--property", "utilization=0.1"], 'did you mean "utilisation"?'),
+        (["copa", "--property", "utilisation"], "expected utilisation=NUMBER"),
+        (["copa", "--property", "utilisation=2"], "from 0 to 1"),
+        (["copa", "--property", "no-deadlock=2.5"], "a whole number"),
+        (["copa"], "--property is missing"),
+        ([], "CONTROL is missing"),
+        (["copa", "--property", "utilisation=0.1", "--set", "delt=1"], 'did you mean "delta"?'),
+        (["copa", "--property", "utilisation=0.1", "--set", "delta=x"], "expected a number"),
+        (
+            ["copa", "--property", "utilisation=0.1", "--set", "delta=3"],
+            "more than 0 and at most 1",
+        ),
+        (["copa", "--property", "utilisation=0.1", "--buffer", "3 pkt"], "its unit"),
+        (["copa", "--property", "utilisation=0.1", "--jitter", "0.5 rtt"], "whole rtt"),
+        (["copa", "--property", "utilisation=0.1", "--segment", "0 bdp"], "more than 0"),
+        (["cubic", "--property", "utilisation=0.1", "--segment", "0.1 bdp"], "0.05 BDP"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_exit_2(arguments, message, capsys):
+    assert main(["prove", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.out == ""
+
+
+def test_a_missing_solver_names_its_extra(monkeypatch, capsys):
+    from ackclock.cli import extras
+
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "cvc5" else object())
+    assert main(["prove", "copa", "--property", "utilisation=0.1"]) == 2
+    assert 'pip install "ackclock[prove]"' in capsys.readouterr().err
+
+
+def test_the_folder_has_page_formulas_and_a_scenario_that_runs(tmp_path, capsys):
+    out = tmp_path / "proof"
+    arguments = ["prove", "vegas", "--property", "utilisation=0.1", "--json", "--out", str(out)]
+    assert main(arguments) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["verdict"] == "refuted"
+    assert "(check-sat)" in (out / "formulas/01.smt2").read_text()
+    assert "utilisation" in (out / "page.txt").read_text()
+    assert json.loads((out / "proof.json").read_text())["verdict"] == "refuted"
+    load(out / "scenario.toml").check()
+
+
+def test_a_claim_that_is_none_is_refused():
+    with pytest.raises(AckclockError, match="expected utilisation=NUMBER"):
+        make_question("aimd", "utilisation=1/0")

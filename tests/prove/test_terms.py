@@ -1,0 +1,103 @@
+"""Formulas: their text, their exact value, and what two solvers say of them."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ackclock.errors import AckclockError
+from ackclock.prove.solvers import Answer, Limits, Said, decide
+from ackclock.prove.terms import (
+    all_of,
+    any_of,
+    compute,
+    constant,
+    either,
+    equal,
+    implies,
+    negated,
+    product,
+    script,
+    truth,
+    unknown,
+)
+
+pytest.importorskip("z3")
+pytest.importorskip("cvc5")
+X, Y, P = unknown("x"), unknown("y"), truth("p")
+
+
+def test_the_text_is_smt_lib():
+    text = script([X + Fraction(-1, 3) <= Y, P], ["why"])
+    assert text == (
+        "; why\n(set-logic QF_LRA)\n(declare-const x Real)\n(declare-const y Real)\n"
+        "(declare-const p Bool)\n(assert (<= (+ x (- (/ 1.0 3.0))) y))\n(assert p)\n(check-sat)\n"
+    )
+
+
+def test_a_product_of_unknowns_has_another_logic():
+    assert "QF_NRA" in script([product(X, Y) >= 1])
+    assert "QF_LRA" in script([3 * X >= 1])
+
+
+@pytest.mark.parametrize(
+    ("terms", "word"),
+    [
+        ([X > 1, X < 1], "impossible"),
+        ([X + Y <= 1, 2 * X >= 1, implies(P, Y > 0), P], "possible"),
+        # The numbers of this one are no fractions, and cannot be checked.
+        ([equal(product(X, X), 2), X > 0], "unknown"),
+        ([equal(product(X, X), 4), X > 0], "possible"),
+        ([product(X, X) < 0], "impossible"),
+        ([either(P, X, Y) > 1, negated(P), Y < 0], "impossible"),
+        ([any_of(X < 0, X > 2), all_of(X >= 0, X <= 2)], "impossible"),
+    ],
+)
+def test_both_solvers_agree(terms, word):
+    answer = decide(terms, Limits())
+    assert answer.word == word
+    assert answer.agreed
+
+
+def test_a_limit_of_work_gives_no_verdict():
+    several = [unknown(f"x{i}") for i in range(60)]
+    terms = [any_of(equal(x, 0), equal(x, 1)) for x in several]
+    triples = zip(several, several[7:], several[13:], strict=False)
+    terms += [any_of(x + y + z > 2, x - y + z < 0) for x, y, z in triples]
+    answer = decide(terms, Limits(work=10, solvers=("z3",)))
+    assert answer.word == "unknown"
+    assert answer.undecided == ("z3",)
+
+
+def test_one_solver_is_no_agreement_and_neither_is_one_that_gave_up():
+    alone = Answer((Said("z3", "impossible", 0.0),), "")
+    assert not alone.agreed
+    half = Answer((Said("z3", "impossible", 0.0), Said("cvc5", "unknown", 0.0)), "")
+    assert not half.agreed
+    assert half.word == "impossible"
+
+
+def test_solvers_that_contradict_each_other_give_no_verdict(monkeypatch):
+    from ackclock.prove import solvers
+
+    monkeypatch.setitem(solvers.SOLVERS, "cvc5", lambda *_: ("impossible", {}))
+    with pytest.raises(AckclockError, match="contradict"):
+        decide([X > 0], Limits())
+
+
+def test_numbers_that_do_not_satisfy_the_formulas_are_refused(monkeypatch):
+    from ackclock.prove import solvers
+
+    monkeypatch.setitem(solvers.SOLVERS, "z3", lambda *_: ("possible", {"x": Fraction(-1)}))
+    with pytest.raises(AckclockError, match="do not satisfy"):
+        decide([X > 0], Limits())
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.fractions(), st.fractions(), st.fractions())
+def test_values_are_exact(a, b, c):
+    values = {"x": a, "y": b}
+    assert compute(X + Y - c, values) == a + b - c
+    assert compute(either(X <= Y, X, Y), values) == min(a, b)
+    assert compute(constant(c) * 2 <= X, values) == (2 * c <= a)

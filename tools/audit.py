@@ -78,6 +78,11 @@ NAMES = {
 }
 
 
+#: Packages whose metadata state none; read in the files that they install. The wheel of cvc5 is
+#: under the modified BSD licence (its COPYING); beside it are shared libraries of GMP and MPFR,
+#: under the LGPL.
+IN_FILES = {"cvc5": "BSD-3-Clause"}
+
 #: Packages that the tests alone import and nothing ships, so that any free licence will do.
 TESTS_ONLY = {"flent": "GNU GPLv3"}
 
@@ -153,7 +158,7 @@ def _licence(metadata: PackageMetadata) -> str:
         return str(given)
     # A name of several words that no one has mapped is one token, and not an accepted one.
     words = [NAMES.get(name, re.sub(r"[^\w.+-]+", "-", name).strip("-")) for name in classifiers]
-    return " OR ".join(words) or first
+    return " OR ".join(words) or first or IN_FILES.get(str(metadata["Name"]), "")
 
 
 def audit_licences() -> list[str]:

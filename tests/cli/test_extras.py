@@ -80,7 +80,7 @@ def test_the_extras_are_those_of_the_package():
 
     given = PROJECT["optional-dependencies"]
     for module, extra in extras.EXTRA_OF.items():
-        package = {"sklearn": "scikit-learn"}.get(module, module)
+        package = {"sklearn": "scikit-learn", "z3": "z3-solver"}.get(module, module)
         assert package in names(given[extra]), module
         assert package not in names(PROJECT["dependencies"]), module
         assert package in names(given["dev"]), module

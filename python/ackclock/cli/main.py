@@ -67,7 +67,8 @@ GROUPS: dict[str, dict[str, Home]] = {
             "Search the bandwidth that hurts a control most.",
         ),
         "prove": Home(
-            "ackclock.cli.prove:prove", "Prove a claim about a control, or run what refutes it."
+            "ackclock.cli.studies.prove:prove",
+            "Prove a claim about a control, or run what refutes it.",
         ),
         "evaluate-queue": Home(
             "ackclock.cli.studies.evaluate:evaluate_queue",

@@ -310,6 +310,16 @@ def test_fast_rate_reduction():
     assert late > 1.5 * first
 
 
+def test_jitter():
+    says("jitter", "1.3 and 0.5 Mbit/s", "11.1 and 11.6")
+    assert "every ninth round trip" in LESSONS["jitter"]["question"]
+    controls = ("copa", "vegas", "bbr", "cubic")
+    delivered = [rates(run("jitter", cc))[0] for cc in controls]
+    assert delivered == [near(x, 1) for x in (1.3, 0.5, 11.1, 11.6)]
+    steps = scenario("jitter").data["net"]["impairments"][0]["steps"]
+    assert [step["at"] for step in steps[:3]] == ["0 ms", "800 ms", "900 ms"]
+
+
 def test_mccullough():
     says("mccullough", "takes 5 Mbit/s of the shared link and delivers 1")
     narrow = run("mccullough", "1 Mbps")

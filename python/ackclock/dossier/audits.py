@@ -1,4 +1,4 @@
-"""Further studies of a control in its dossier: adversary, late-comer audit, selfish game.
+"""Further studies of a control in its dossier: adversary, late-comers, selfish game, proofs.
 
 A tier of a profile says which are run, and their size. They are shown beside the requirements and
 decide no verdict.
@@ -31,6 +31,7 @@ TITLES = {
     "adversary": "Worst environment found",
     "latecomer": "Late-comers",
     "game": "Selfish users",
+    "proofs": "Proofs",
 }
 
 ABOUT = {
@@ -39,6 +40,8 @@ ABOUT = {
     "latecomer": "What a flow of the control gets that starts after others of its kind.",
     "game": "Each user chooses a control for the goodput of its flow alone; every way in which"
     " they may choose is simulated, under drop-tail and FQ-CoDel.",
+    "proofs": "Claims on every path of a model with a jitter of a base round trip, decided by two"
+    " solvers; what refutes them is run in packets.",
 }
 
 FLOWS, LENGTH_S = 2, 30.0
@@ -292,13 +295,31 @@ def _predict_game(task: Task, size: int, means: Means, kept: Store | None) -> Da
     return {key: getattr(found, key) for key in ("points", "runs", "stored", "cpu_s")}
 
 
+def _prove(task: Task, size: int, means: Means) -> Audited:
+    from ackclock.dossier.proofs import prove_control
+
+    del means
+    proofs = prove_control(task.control.label, task.control.value, size)
+    return Audited("proofs", size, proofs.answer, str(proofs), proofs.to_dict(), proofs)
+
+
+def _predict_proofs(task: Task, size: int, means: Means, kept: Store | None) -> Data:
+    """A run in packets for each claim at most, four where the jitter pauses, and the solvers."""
+    from ackclock.dossier.proofs import CLAIMS
+
+    del task, means, kept
+    return {"points": len(CLAIMS), "runs": 4 * len(CLAIMS), "stored": 0, "cpu_s": 5.0 * size}
+
+
 _RUN: Mapping[str, Callable[[Task, int, Means], Audited]] = {
     "adversary": _search,
     "latecomer": _audit,
     "game": _play,
+    "proofs": _prove,
 }
 _PREDICT: Mapping[str, Callable[[Task, int, Means, Store | None], Data]] = {
     "adversary": _predict_search,
     "latecomer": _predict_audit,
     "game": _predict_game,
+    "proofs": _predict_proofs,
 }

@@ -32,7 +32,7 @@ VERDICTS = {
 }
 """Verdicts, and what each means."""
 
-AUDITS = ("adversary", "latecomer", "game")
+AUDITS = ("adversary", "latecomer", "game", "proofs")
 """Studies of ackclock that a profile may include."""
 
 
@@ -78,7 +78,7 @@ _TIER = _table(
             },
             (),
             "Studies that are run beside: the adversary's patterns, starts of the late-comer, flows"
-            " of the game.",
+            " of the game, longest cycle of a proof [round trips].",
         ),
     },
     ("about",),

@@ -20,7 +20,7 @@ from ackclock.scenario.scenario import Scenario
 pytest.importorskip("z3")
 Z3 = Limits(solvers=("z3",))
 LOSSY = ("aimd", "binomial", "cubic")
-CHANGES = {"fast": {"alpha": Fraction(5)}}
+CHANGES = {"fast": {"alpha": Fraction(5)}, "dctcp": {"marks_above": Fraction(8)}}
 
 
 def run_of(name, packets, pattern, buffer, initial=10):
@@ -31,7 +31,9 @@ def run_of(name, packets, pattern, buffer, initial=10):
         if delay != last:
             steps.append({"at": f"{i * 100} ms", "extra": f"{delay:g} ms"})
             last = delay
-    control = {"kind": name} | {k: float(x) for k, x in CHANGES.get(name, {}).items()}
+    numbers = {k: float(x) for k, x in CHANGES.get(name, {}).items()}
+    marks = numbers.pop("marks_above", None)
+    control = {"kind": name} | numbers
     tcp = {"delayed_ack": 1, "initial_window": initial, "initial_ssthresh": initial}
     net = {
         "kind": "dumbbell",
@@ -41,6 +43,9 @@ def run_of(name, packets, pattern, buffer, initial=10):
         "buffer": f"{round(float(buffer or 100) * packets)} pkt",
         "impairments": [{"kind": "delay-steps", "keep_order": True, "steps": steps}],
     }
+    if marks:
+        net["qdisc"] = {"kind": "red", "min_th": marks, "max_th": marks + 1, "w_q": 1, "ecn": True}
+        tcp |= {"ecn": True, "accecn": True}
     flow = {"id": "f", "pair": 0, "cc": control, "tcp": tcp}
     data = {"duration": "12 s", "net": net, "flows": [flow]}
     return Scenario.from_data(data).run(record=list(TABLES))
@@ -50,7 +55,7 @@ def values_of(name):
     return dict(RELATIONS[name].parameters) | CHANGES.get(name, {})
 
 
-@pytest.mark.parametrize("name", ["aimd", "vegas", "fast", "copa"])
+@pytest.mark.parametrize("name", ["aimd", "binomial", "vegas", "fast", "copa", "dctcp"])
 @settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(
     pattern=st.lists(st.sampled_from([0, 0.5, 1]), min_size=1, max_size=5),
@@ -59,7 +64,8 @@ def values_of(name):
 )
 def test_packets_obey_the_relation(name, pattern, packets, begin):
     buffer = Fraction(1) if name in LOSSY else None
-    run = run_of(name, packets, pattern, buffer)
+    fitted = RELATIONS[name].segment
+    run = run_of(name, packets if fitted is None else int(1 / fitted), pattern, buffer)
     samples = sample(run, begin, 8, jitter=1, buffer=buffer)
     # In recovery SACK sends what its count of the pipe allows, which may be less.
     without = frozenset({"sends"}) if name in LOSSY else frozenset(RELATIONS[name].left_at)
@@ -67,7 +73,12 @@ def test_packets_obey_the_relation(name, pattern, packets, begin):
 
 
 @pytest.mark.parametrize(
-    ("name", "other"), [("aimd", {"a": Fraction(1, 10)}), ("copa", {"delta": Fraction(1)})]
+    ("name", "other"),
+    [
+        ("aimd", {"a": Fraction(1, 10)}),
+        ("copa", {"delta": Fraction(1)}),
+        ("dctcp", {"marks_above": Fraction(80)}),
+    ],
 )
 def test_packets_of_other_constants_do_not_obey(name, other):
     """The check can fail: a relation with other constants is left by the same run."""

@@ -3,14 +3,12 @@
 Rule::
 
     moment, reach:  from any state; no path violates it: proved;  one does: refuted
-    cycle:          1. a cycle of 2, 4, 6, 8 round trips violates it: refuted; first on a link of
-    constant
-                       rate with jitter, whose paths packets can follow, then on the whole model
-                    2. utilisation: the largest region of states among `LOWS` that is kept and in
-                    which every
-                       block of `BLOCK` round trips delivers as much: proved, from every state of
-                       it on
-                    3. else unknown: no cycle up to the last period violates it
+    cycle:
+        1. a cycle of 2, 4, 6, 8 round trips violates it: refuted; first on a link of constant rate
+           with jitter, whose paths packets can follow, then on the whole model
+        2. utilisation: of the regions of windows above `LOWS` the widest that is kept and in which
+           every block of `BLOCK` round trips delivers as much: proved, from every state of it on
+        3. else unknown: no cycle up to the last period violates it
 
 A verdict needs both solvers. What one of them alone decided is reported as unknown, with its name.
 """
@@ -43,7 +41,7 @@ PERIODS = (2, 4, 6, 8)
 BLOCK = 6
 """Length of the blocks of a proof for all time [base round trips]."""
 
-LOWS = (Fraction(3), Fraction(2), Fraction(3, 2), Fraction(1), Fraction(1, 2))
+LOWS = (Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3))
 """Least windows of regions that are tried [BDP]."""
 
 REPLAY_SEGMENT = Fraction(1, 100)
@@ -172,7 +170,6 @@ def _close(work: _Work) -> str | None:
                 f"from any state with a window of at least {float(low):g} BDP on, each block of"
                 f" {BLOCK} round trips delivers at least {float(share):g} of the capacity, for ever"
             )
-        return None
     return None
 
 

@@ -32,6 +32,9 @@ __all__ = ["TABLES", "Samples", "left_rules", "obeys", "sample"]
 TABLES = ("windows", "packets", "drops")
 """Tables of a run that samples are taken from."""
 
+_SYN = 2
+"""Flag of the handshake's packets."""
+
 SLACK = 3
 """Segments by which a sample may differ from a curve: packets are whole, and take time."""
 
@@ -124,7 +127,7 @@ def _times(rows: list[dict[str, Any]], link: str, event: str, *, is_ack: bool) -
             if row["link"] == link
             and row["event"] == event
             and row["is_ack"] == is_ack
-            and row["flags"] == int(is_ack)
+            and not row["flags"] & _SYN
         ]
     )
 

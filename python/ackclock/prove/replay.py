@@ -13,10 +13,10 @@ run.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from fractions import Fraction
 
     from ackclock.prove.controls.relation import Relation
@@ -168,7 +168,7 @@ def _standing(run: Run, packets: int) -> float:
         for row in run.link_samples.to_pylist()
         if row["link"] == "r0->r1" and row["time_s"] >= begin
     ]
-    return min(queued) / packets
+    return float(min(queued)) / packets
 
 
 def _least_window_at_loss(run: Run, packets: int) -> float:
@@ -190,21 +190,40 @@ def _ratio(run: Run, packets: int) -> float:
     return min(goodputs) / max(*goodputs, 1e-9)
 
 
-def _delivered(run: Run, packets: int) -> float:
-    del packets
-    return sum(float(flow["goodput_bps"]) for flow in run.summary["flows"])
+class _Measure(NamedTuple):
+    """How a property is measured in packets.
+
+    Attributes
+    ----------
+    read
+        Its value, from a run and the packets to a BDP.
+    unit
+        Of the value, as part of a sentence.
+    tables
+        That the run records.
+    least
+        Whether the claim is that it is at least the bound; else at most.
+    """
+
+    read: Callable[[Run, int], float]
+    unit: str
+    tables: tuple[str, ...] = ()
+    least: bool = True
+
+    def violates(self, value: float, bound: float) -> bool:
+        """Say whether a value is on the wrong side of the bound."""
+        return value < bound if self.least else value > bound
 
 
 _MEASURES = {
-    "utilisation": (_utilisation, "of the capacity", (), lambda x, bound: x < bound),
-    "standing-queue": (_standing, "BDP at least queued", ("link_samples",),
-                       lambda x, bound: x > bound),
-    "loss-above": (_least_window_at_loss, "BDP of window at a loss", ("windows", "drops"),
-                   lambda x, bound: x < bound),
-    "no-starvation": (_ratio, "of the other flow", (), lambda x, bound: x < bound),
-    "no-deadlock": (_delivered, "bit/s", (), lambda x, _: x <= 0),
-}  # fmt: skip
-"""By property: how its value is measured, in what, from which tables, and what violates it."""
+    "utilisation": _Measure(_utilisation, "of the capacity"),
+    "standing-queue": _Measure(_standing, "BDP at least queued", ("link_samples",), least=False),
+    "loss-above": _Measure(
+        _least_window_at_loss, "BDP, the least window at a loss", ("windows", "drops")
+    ),
+    "no-starvation": _Measure(_ratio, "of the other flow"),
+}
+"""Properties that are measured in packets, by name."""
 
 
 def replay(
@@ -243,19 +262,21 @@ def replay(
             data=None,
             sentence="it was not replayed: packets would have to begin in the solver's first state",
         )
-    measure, unit, tables, violates = _MEASURES[claim.kind.name]
+    measure = _MEASURES[claim.kind.name]
     packets = max(round(1 / trace.segment), 4)
     first: Replay | None = None
     for pause in PAUSES if relation.knows_base else PAUSES[:1]:
         data = scenario_data(relation, values, trace, buffer, pause)
-        run = Scenario.from_data(data).run(record=list(tables) or None)
-        value = measure(run, packets)
-        shown = violates(value, float(claim.value))
+        run = Scenario.from_data(data).run(record=list(measure.tables) or None)
+        value = measure.read(run, packets)
+        shown = measure.violates(value, float(claim.value))
         pauses = ""
         if pause[1]:
             pauses = f", which pauses for {pause[1]} round trips after each {pause[0]}"
         outcome = "the violation is there" if shown else "the violation is not there"
-        text = f"{value:.3g} {unit} in packets, {packets} to a BDP, under its jitter{pauses}"
+        text = (
+            f"{value:.3g} {measure.unit} in packets, {packets} to a BDP, under its jitter{pauses}"
+        )
         done = Replay(shown, value, data, f"{outcome}: {text}")
         if shown:
             return done

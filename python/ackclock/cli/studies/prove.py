@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from ackclock.prove.path import Server
+
 __all__ = ["prove"]
 
 
@@ -47,7 +49,7 @@ def prove(
     changes: tuple[str, ...],
     buffer: str,
     jitter: str,
-    server: str,
+    server: Server,
     segment: str | None,
     seconds: float,
     theorems: bool,
@@ -99,7 +101,7 @@ def prove(
         changes=dict(_change(text) for text in changes),
         buffer=None if buffer == "none" else _quantity(buffer, "--buffer", "bdp"),
         jitter=_whole(jitter),
-        server=server,  # type: ignore[arg-type]  click has checked it
+        server=server,
         segment=None if size is None else (size, size),
     )
     if out is not None:

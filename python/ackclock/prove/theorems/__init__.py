@@ -140,7 +140,8 @@ def names_of(control: str | None = None) -> list[str]:
     control
         Name of a relation, or of a control of algebra.
     """
-    of = {one.name: one.control for one in (*LEMMAS, *CLAIMS)}
+    stated: tuple[LemmaTheorem | ClaimTheorem, ...] = (*LEMMAS, *CLAIMS)
+    of = {one.name: one.control for one in stated}
     of |= {name: about for name, (about, _, _) in ALGEBRA.items()}
     return [name for name, about in of.items() if control in (None, about)]
 
@@ -172,8 +173,9 @@ def check_theorems(
     """
     bounds = limits or Limits()
     if control is not None:
-        about = {one.control: one for one in (*LEMMAS, *CLAIMS)}
-        named(control, {**about, **{x: x for x, _, _ in ALGEBRA.values() if x}}, "theorem about")
+        about = [theorem.control for theorem in LEMMAS] + [theorem.control for theorem in CLAIMS]
+        about += [x for x, _, _ in ALGEBRA.values() if x]
+        named(control, dict.fromkeys(about), "theorem about")
     wanted = names_of(control)
     checked: list[Checked] = []
     for one in _check_all(set(wanted), bounds, packets=packets):

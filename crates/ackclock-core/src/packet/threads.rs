@@ -456,4 +456,6 @@ fn run_parts(
 }
 
 #[cfg(test)]
+mod small_packets;
+#[cfg(test)]
 mod tests;

@@ -200,11 +200,12 @@ fn check_delays(
 fn least_sample(flow: &PlanFlow, round_trip: Span) -> f64 {
     let ticks = if flow.tcp.timestamps {
         // Both the timestamp and the time at which its echo arrives are rounded down; so is the time spent in
-        // queues. The clock wraps: half a turn of it is the longest sample that it can take.
+        // queues. A timestamp of 0 would be none, so that a packet of the first tick has that of the next. The clock
+        // wraps: half a turn of it is the longest sample that it can take.
         if round_trip.0 >= TIMESTAMP_TICK.0 << 31 {
             return 0.0;
         }
-        1
+        2
     } else {
         0
     };

@@ -279,8 +279,12 @@ fn is_transport(sender: &PlanSender) -> bool {
 }
 
 /// A lower bound of the packets of a flow, which bounds the lookahead of links from below.
-fn smallest_packet(flow: &PlanFlow) -> u16 {
+pub(in crate::packet) fn smallest_packet(flow: &PlanFlow) -> u16 {
     let size = match &*flow.sender {
+        // ns-2 sends whole packets, and adds no header to the first of a flow.
+        PlanSender::Tcp { .. } if flow.tcp.era.is_ns2() => {
+            u64::from(flow.tcp.mss.max(1).min(flow.tcp.ack_size))
+        }
         PlanSender::Tcp { .. } | PlanSender::Quic { .. } => {
             let mss = u64::from(flow.tcp.mss.max(1));
             let last = flow.size.map_or(mss, |size| size.0.saturating_sub(1) % mss + 1);

@@ -9,7 +9,7 @@ use crate::packet::setup::partition::tests::{
     bundled_campuses, campuses, hosts_on_routers, impaired_campuses,
 };
 
-fn planned(scenario: Value) -> Plan {
+pub(super) fn planned(scenario: Value) -> Plan {
     compile(&serde_json::from_value(scenario).unwrap()).unwrap()
 }
 
@@ -18,7 +18,7 @@ fn run(plan: &Plan, threads: Threads) -> (Results, Used) {
 }
 
 /// Everything that a run reports except the number of turns; and its threads.
-fn results(plan: &Plan, threads: usize) -> (String, usize) {
+pub(super) fn results(plan: &Plan, threads: usize) -> (String, usize) {
     let (mut results, used) = run(plan, Threads::Always(threads));
     results.activations = 0;
     (format!("{results:?}"), used.threads)

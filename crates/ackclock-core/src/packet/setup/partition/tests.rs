@@ -31,7 +31,7 @@ fn results_on<C: Clock>(plan: &Plan, is_default: bool) -> Results {
 }
 
 /// Everything that a run reports except the number of turns.
-fn results(plan: &Plan, is_default: bool) -> String {
+pub(in crate::packet) fn results(plan: &Plan, is_default: bool) -> String {
     let mut results = if plan.era == Era::Ns2 {
         results_on::<Seconds>(plan, is_default)
     } else {

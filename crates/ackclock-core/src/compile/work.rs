@@ -38,6 +38,8 @@ struct Want {
     responds: bool,
     /// Its round trip without queues [s].
     rtt_s: f64,
+    /// Packets that its timer sends again, whatever the network carries.
+    repeats: f64,
 }
 
 /// Packets that are predicted at each place of a network.
@@ -49,6 +51,8 @@ pub struct Passages {
     pub ends: Vec<[f64; 2]>,
     /// By flow, those that its sender sends.
     pub sent: Vec<f64>,
+    /// By flow, those of them that a timer sends again.
+    pub repeats: Vec<f64>,
 }
 
 /// Predicts how many packets arrive at each link and at each end of a flow.
@@ -62,6 +66,7 @@ pub fn passages(plan: &Plan) -> Passages {
         let most = |link: usize| levels[link] * want.active_s;
         let narrowest = flow.route.iter().map(|l| most(l.index())).fold(f64::INFINITY, f64::min);
         let mut bytes = if want.responds { want.bytes.min(narrowest) } else { want.bytes };
+        bytes += want.repeats * want.packet_bytes;
         let (first, apart) = (bytes, want.packet_bytes);
         sent.push(first / apart + want.setup);
         // What is under way at the end has not passed all links: those far away are reached later.
@@ -72,7 +77,8 @@ pub fn passages(plan: &Plan) -> Passages {
         for link in &flow.route {
             let l = link.index();
             links[l] += bytes / apart * late(begun) + setup(since);
-            bytes = bytes.min(most(l)) * (1.0 - plan.links[l].settings.loss);
+            let carried = bytes.min(most(l)).min(rates[l] * want.active_s);
+            bytes = carried * (1.0 - plan.links[l].settings.loss);
             let once = plan.links[l].delay.seconds();
             (since, begun) = (since + once, begun + once);
         }
@@ -93,7 +99,8 @@ pub fn passages(plan: &Plan) -> Passages {
         [there, back]
     };
     let ends = plan.flows.iter().zip(&wants).map(&mut pass).collect();
-    Passages { links, ends, sent }
+    let repeats = wants.iter().map(|want| want.repeats).collect();
+    Passages { links, ends, sent, repeats }
 }
 
 /// The rates of all links [B/s].
@@ -126,6 +133,7 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
             setup: 0.0,
             responds: true,
             rtt_s: 0.0,
+            repeats: 0.0,
         };
         match &*flow.sender {
             PlanSender::Tcp { .. } | PlanSender::Quic { .. } => {
@@ -139,6 +147,7 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
                 let first = segments.min(f64::from(flow.tcp.initial_window));
                 segments = segments.min(lossy(plan, flow, want.rtt_s, active_s).max(first));
                 want.bytes = want.bytes.max(first * wire).min(segments.ceil() * wire);
+                want.repeats = repeats(flow, &want);
             }
             PlanSender::Branch { layers, .. } => {
                 let rate: f64 = layers.iter().map(|layer| layer.bps() / 8.0).sum();
@@ -266,6 +275,13 @@ fn pressed(plan: &Plan, flow: &PlanFlow, rates: &[f64], standing: f64, want: &Wa
     let long = flow.route.iter().filter(|link| room(link) >= standing);
     let most = long.map(passes).fold(f64::INFINITY, f64::min);
     (want.bytes + missing * want.packet_bytes).min(most.max(want.bytes))
+}
+
+/// Segments that TCP sends again before their acknowledgements can be there: its timer waits no longer than its most.
+fn repeats(flow: &PlanFlow, want: &Want) -> f64 {
+    let most_s = flow.tcp.max_rto.seconds();
+    let is_tcp = matches!(&*flow.sender, PlanSender::Tcp { .. });
+    if is_tcp && want.rtt_s > most_s && want.bytes > 0.0 { want.active_s / most_s } else { 0.0 }
 }
 
 /// Segments that slow start from the initial window, and the receiver's window, let a flow send at most.

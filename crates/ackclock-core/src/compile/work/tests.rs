@@ -149,3 +149,12 @@ fn the_timers_of_multicast_sources_are_work() {
     let [_, events] = ratios(&json!({ "net": star, "groups": [group], "duration": 2 }));
     assert!((0.5..=2.5).contains(&events), "{events}");
 }
+
+/// A segment of 1500 B takes 20 minutes at 10 bit/s, and the timer a minute at most: it is sent again each time.
+#[test]
+fn segments_that_are_sent_again_before_they_can_be_acknowledged_are_predicted() {
+    let net =
+        json!({ "kind": "dumbbell", "pairs": 1, "rate": 10, "rtt": "40 ms", "buffer": "1 pkt" });
+    let more = json!({ "net": net, "duration": 3e5, "flows": [{ "pair": 0 }] });
+    assert_within_a_factor_of_two(&[("slow", dumbbell(1, &more))]);
+}

@@ -28,8 +28,9 @@ pub(in crate::compile) fn timers(plan: &Plan, passages: &Passages) -> Vec<Timers
     let mut all = Vec::new();
     of_links(plan, passages, &mut all);
     let mut last: Option<&Arc<str>> = None;
-    for (flow, sent) in plan.flows.iter().zip(&passages.sent) {
+    for ((flow, sent), repeats) in plan.flows.iter().zip(&passages.sent).zip(&passages.repeats) {
         let (key, count) = of_flow(plan, flow, *sent);
+        let count = count + repeats;
         // Flows of one definition follow each other.
         match all.last_mut() {
             Some(timers) if last.is_some_and(|last| Arc::ptr_eq(last, &flow.path)) => {

@@ -220,13 +220,21 @@ impl Context<'_> {
         // A generator may draw sizes without a parameter for them.
         let params = generator.params();
         let requires_sizes = ["sizes", "load", "arrivals"].iter().any(|&k| params.get(k).is_some());
+        let too_many = || {
+            format!("makes more than {MAX_FLOWS} flows; expected fewer arrivals or a shorter run")
+        };
+        // Not a thousandth of the expected number is chance.
+        if arrivals.expected(Span(self.scenario.duration.0)) > 1.01 * MAX_FLOWS as f64 {
+            self.wrong(at, too_many());
+            return self.without_route(&definition);
+        }
         let mut made = 0u32;
         while let Some(arrival) = arrivals.next(&mut rng) {
             if arrival.at.0 > self.scenario.duration.0 {
                 break;
             }
             if self.flows.len() >= MAX_FLOWS {
-                self.wrong(format!("{path}.generator"), format!("makes more than {MAX_FLOWS} flows; expected fewer arrivals or a shorter run"));
+                self.wrong(at, too_many());
                 return;
             }
             if has_source && arrival.size.is_some() && requires_sizes {

@@ -60,6 +60,23 @@ fn what_would_never_end_is_refused_with_its_key_and_the_limit() {
     }
 }
 
+/// 10^300 transfers, none of which is drawn.
+#[test]
+fn more_transfers_than_flows_are_refused_before_they_are_drawn() {
+    for kind in ["poisson", "connection-vectors"] {
+        let generator = json!({ "kind": kind, "rate": 1e300, "pairs": u32::MAX });
+        let traffic = json!([{ "generator": generator, "flow": { "pair": 0 } }]);
+        let problems = api::check(&dumbbell(&[("/traffic", traffic)]));
+        let [problem] = &problems[..] else { panic!("{problems:?}") };
+        assert_eq!(problem.path, "traffic[0].generator");
+        assert!(problem.message.contains("makes more than 2000000 flows"), "{problem}");
+    }
+    // One in 10^13 s, whose periods are not passed one by one.
+    let generator = json!({ "kind": "poisson", "rate": 1e-13, "period": 1e-6, "pairs": u32::MAX });
+    let traffic = json!([{ "generator": generator, "flow": { "pair": 0 } }]);
+    assert_eq!(api::check(&dumbbell(&[("/traffic", traffic), ("/duration", json!(9e6))])), []);
+}
+
 /// Each key is the one that makes the run dear.
 #[test]
 fn what_is_too_dear_is_refused_with_its_cost_and_its_key() {

@@ -45,6 +45,11 @@ const MOST_AHEAD: f64 = 2e7;
 pub trait Arrivals: Send {
     /// The next transfer, never earlier than the one before; none when there are no more.
     fn next(&mut self, rng: &mut Stream) -> Option<Arrival>;
+
+    /// How many transfers are expected up to a time of the run, or a lower bound of it, before the first is drawn.
+    fn expected(&self, _end: Span) -> f64 {
+        0.0
+    }
 }
 
 /// What a new generator knows.

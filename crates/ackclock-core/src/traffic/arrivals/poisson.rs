@@ -28,6 +28,9 @@ use crate::units::{BitRate, Span, Time};
 /// Transfers per second where neither `rate` nor `load` is given.
 const DEFAULT_RATE: f64 = 10.0;
 
+/// Periods of a schedule without an arrival from which on they are not passed one by one.
+const MANY_PERIODS: f64 = 1000.0;
+
 /// Parameters of Poisson arrivals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -75,6 +78,8 @@ pub struct Poisson {
     params: PoissonParams,
     /// Arrivals per second at factor 1.
     lambda: f64,
+    /// What a period adds to the intensity, in seconds of factor 1.
+    of_period_s: f64,
     /// The last arrival, counted from `start`.
     last: Span,
     count: u64,
@@ -100,7 +105,8 @@ impl About<ArrivalsEnv> for Poisson {
             (rate, None) => rate.unwrap_or(DEFAULT_RATE),
         };
         check_schedule(&params.schedule, params.period)?;
-        Ok(Self { params, lambda, last: Span::ZERO, count: 0 })
+        let of_period_s = params.period.map_or(0.0, |period| integral_s(&params.schedule, period));
+        Ok(Self { params, lambda, of_period_s, last: Span::ZERO, count: 0 })
     }
 }
 
@@ -119,6 +125,17 @@ fn check_schedule(schedule: &[FactorStep], period: Option<Span>) -> Result<(), P
         return wrong("has a step at or after period; expected all before it");
     }
     Ok(())
+}
+
+/// The integral of the factors of a schedule over a time from its beginning, in seconds of factor 1.
+fn integral_s(schedule: &[FactorStep], time: Span) -> f64 {
+    let first = FactorStep { at: Span::ZERO, factor: 1.0 };
+    let begins = [first].into_iter().chain(schedule.iter().copied());
+    let ends = schedule.iter().map(|step| step.at).chain([Span::MAX]);
+    let parts = begins
+        .zip(ends)
+        .map(|(step, end)| step.factor * (end.min(time) - step.at.min(time)).seconds());
+    parts.sum()
 }
 
 impl Poisson {
@@ -150,6 +167,18 @@ impl Poisson {
             }
             amount -= room;
             t = end;
+            if let Some(period) = self.params.period
+                && t.0.is_multiple_of(period.0)
+            {
+                // Where nothing comes for very many periods, all of them but the last pass at once.
+                let of_period = self.lambda * self.of_period_s;
+                let periods = amount / of_period - 1.0;
+                if periods > MANY_PERIODS {
+                    let periods = periods.floor();
+                    t = t + Span(period.0.saturating_mul(periods as u64));
+                    amount -= periods * of_period;
+                }
+            }
         }
     }
 }
@@ -169,5 +198,19 @@ impl Arrivals for Poisson {
         let size = Some(self.params.sizes.draw(rng));
         let pair = self.params.pairs.map(|pairs| rng.below(u64::from(pairs)) as u32);
         Some(Arrival::at_once(Time::ZERO + at, size, pair))
+    }
+
+    fn expected(&self, end: Span) -> f64 {
+        let PoissonParams { start, until, count, ref schedule, period, .. } = self.params;
+        let end = until.map_or(end, |until| until.min(end));
+        let active = end - start.min(end);
+        let integral_s = match period {
+            Some(period) => {
+                let rest = integral_s(schedule, Span(active.0 % period.0));
+                (active.0 / period.0) as f64 * self.of_period_s + rest
+            }
+            None => integral_s(schedule, active),
+        };
+        (self.lambda * integral_s).min(count.map_or(f64::INFINITY, |count| count as f64))
     }
 }

@@ -199,3 +199,54 @@ fn a_bad_parameter_is_named_in_one_sentence() {
         assert!(message.contains(part), "{text}: {message}");
     }
 }
+
+/// A transfer each 10^14 s, and factors that repeat each millisecond: 10^17 periods without one pass at once, and at
+/// the end of the clock nothing comes any more.
+#[test]
+fn periods_without_an_arrival_pass_at_once() {
+    let rare = |rate: f64, schedule: serde_json::Value| {
+        take(
+            serde_json::json!({"kind": "poisson", "rate": rate, "period": "1 ms", "schedule": schedule}),
+            5,
+        )
+    };
+    assert!(rare(1e-300, serde_json::json!([])).iter().all(|arrival| arrival.at == Time::MAX));
+    // Half of each millisecond at factor 3, half at 1: 2 on average. 20,000 intervals of 10 s are known to 0.7 %, and
+    // three quarters of the arrivals come in the first half.
+    let json = serde_json::json!({
+        "kind": "poisson", "rate": 0.05, "period": "1 ms",
+        "schedule": [{"at": 0, "factor": 3}, {"at": 0.0005, "factor": 1}],
+    });
+    let all = take(json, 20_000);
+    let mean = all[all.len() - 1].at.seconds() / 20_000.0;
+    assert!((mean / 10.0 - 1.0).abs() < 0.03, "{mean}");
+    let first = all.iter().filter(|arrival| arrival.at.0 % 1_000_000_000 < 500_000_000).count();
+    assert!((first as f64 / 20_000.0 - 0.75).abs() < 0.012, "{first}");
+}
+
+/// So that far too many are refused before they are drawn.
+#[test]
+fn the_expected_number_of_transfers_is_that_which_comes() {
+    let end = Span::from_seconds(500.0);
+    for json in [
+        serde_json::json!({"kind": "poisson", "rate": 40}),
+        serde_json::json!({"kind": "poisson", "load": "8 Mbps", "start": "100 s", "until": "400 s"}),
+        serde_json::json!({"kind": "poisson", "rate": 40, "count": 7000}),
+        serde_json::json!({"kind": "poisson", "rate": 40, "schedule": [{"at": 100, "factor": 0.5}, {"at": 200, "factor": 3}]}),
+        serde_json::json!({"kind": "poisson", "rate": 40, "period": "7 s", "schedule": [{"at": 1, "factor": 4}]}),
+        serde_json::json!({"kind": "connection-vectors", "rate": 40}),
+        serde_json::json!({"kind": "connection-vectors", "load": "8 Mbps", "start": "100 s", "until": "300 s"}),
+    ] {
+        let spec: Spec = serde_json::from_value(json.clone()).unwrap();
+        let mut generator = build(&spec, &ArrivalsEnv { era: Era::Rfc }, "traffic").unwrap();
+        let expected = generator.expected(end);
+        let mut rng = Stream::new(11, Purpose::Traffic, 0);
+        let all = std::iter::from_fn(|| generator.next(&mut rng));
+        let count = all.take_while(|arrival| arrival.at <= Time::ZERO + end).count() as f64;
+        // Connections are two transfers each: deviation sqrt(2 count). The least is 4,000 of them.
+        assert!(
+            (count / expected - 1.0).abs() < 4.0 * (2.0 / expected).sqrt(),
+            "{count} of {expected}: {json}"
+        );
+    }
+}

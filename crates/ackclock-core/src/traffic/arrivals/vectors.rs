@@ -212,6 +212,12 @@ impl Arrivals for ConnectionVectors {
         self.under_way = Some(under_way);
         next.filter(|next| self.params.until.is_none_or(|until| next.at < Time::ZERO + until))
     }
+
+    /// Of connections that begin at `start` or later; each is two transfers.
+    fn expected(&self, end: Span) -> f64 {
+        let end = self.params.until.map_or(end, |until| until.min(end));
+        2.0 * self.lambda * (end - self.params.start.min(end)).seconds()
+    }
 }
 
 #[cfg(test)]

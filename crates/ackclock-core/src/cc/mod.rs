@@ -38,6 +38,9 @@ pub struct Window {
     pub ssthresh: f64,
 }
 
+/// Largest window that a control may set, in segments.
+pub(crate) const MAX_WINDOW: f64 = 2_147_483_648.0;
+
 /// What a new control knows about its flow.
 #[derive(Clone, Copy, Debug)]
 pub struct CcEnv {

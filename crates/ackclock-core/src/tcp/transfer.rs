@@ -5,12 +5,9 @@ use std::sync::Arc;
 use super::application::{Application, Supply};
 use super::receiver::segments_of;
 use super::{Deadline, EndpointCtx};
-use crate::cc::{CongestionControl, Window};
+use crate::cc::{CongestionControl, MAX_WINDOW, Window};
 use crate::ids::FlowId;
 use crate::units::{Bytes, Span, Time};
-
-/// Largest window that a control may set, in segments.
-const MAX_WINDOW: f64 = 2_147_483_648.0;
 
 /// How far a sender is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::sack1::Sack1;
 use super::tahoe::Tahoe;
 use super::vegas::{Vegas, Within};
 use super::{Ns2Options, Variant};
-use crate::cc::{CongestionControl, Window};
+use crate::cc::{CongestionControl, MAX_WINDOW, Window};
 use crate::ids::FlowId;
 use crate::record::{FlowSample, WindowRow};
 use crate::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot, TcpConfig};
@@ -51,9 +51,6 @@ pub struct Ns2Variables {
     /// Factor of the RTO.
     pub backoff: u32,
 }
-
-/// Largest window that a control may set, in packets.
-const MAX_WINDOW: f64 = 2_147_483_648.0;
 
 /// ns-2's sender. A control's pacing rate is ignored: ns-2's senders are clocked by
 /// acknowledgements.

@@ -20,8 +20,8 @@
 //! A monitor interval lasts an SRTT, and ten packets at least. Deviations: the rate of an interval is the one aimed
 //! at; an interval in which the application was the limit is repeated, and one with losses but no two samples of the
 //! RTT has D = 0. Losses count for the interval whose packets are being resolved when they are found, a few packets
-//! late. cwnd is two rates times the SRTT, a bound for loss of all feedback, which the source does not have; after a
-//! timeout the rate starts anew. The source has no bound of the start by known outcomes: without one, a start from
+//! late. cwnd is two rates times the SRTT, a bound for loss of all feedback, which the source does not have, and at most
+//! 2^31 segments, as is the rate that makes it so; after a timeout the rate starts anew. The source has no bound of the start by known outcomes: without one, a start from
 //! which nothing comes back doubles its rate without end.
 //!
 //! Defaults by era: the same in all.
@@ -33,7 +33,7 @@ mod tests;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Lost, Signal, Window};
+use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Lost, MAX_WINDOW, Signal, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::{Purpose, Stream};
@@ -182,6 +182,13 @@ impl Vivace {
         LEAST * self.wire_bits / self.srtt().seconds() / 1e6
     }
 
+    /// A rate in Mbit/s, at least the least one, and at most that whose cwnd is the largest of all windows: steps of a
+    /// user's bounds may grow without end.
+    fn in_range(&self, rate: f64) -> f64 {
+        let most = MAX_WINDOW * self.wire_bits / (WINDOW_GAIN * self.srtt().seconds()) / 1e6;
+        rate.max(self.floor()).min(most)
+    }
+
     /// The rate at which packets leave now, in Mbit/s.
     fn rate_now(&self) -> f64 {
         self.intervals.back().map_or(self.rate, |interval| interval.rate)
@@ -206,7 +213,7 @@ impl Vivace {
         match self.phase {
             Phase::Starting(_) => {
                 if 2.0 * self.rate <= AHEAD * self.known {
-                    self.rate *= 2.0;
+                    self.rate = self.in_range(2.0 * self.rate);
                 }
                 self.begin(self.rate, Outcome::Start, now);
             }
@@ -245,7 +252,7 @@ impl Vivace {
                     self.known = done.rate;
                     match before {
                         Some((last, rate)) if utility < last => {
-                            self.rate = rate.max(self.floor());
+                            self.rate = self.in_range(rate);
                             self.probe(now);
                         }
                         _ => self.phase = Phase::Starting(Some((utility, done.rate))),
@@ -274,7 +281,8 @@ impl Vivace {
         if let [Some(low), Some(high)] = self.pair {
             self.utility = f64::midpoint(low, high);
             let gradient = (high - low) / (2.0 * self.params.probe * self.rate);
-            self.rate = (self.rate + self.step(gradient)).max(self.floor());
+            self.rate = self.rate + self.step(gradient);
+            self.rate = self.in_range(self.rate);
         }
         self.probe(now);
     }
@@ -311,14 +319,14 @@ impl Vivace {
         self.intervals.clear();
         self.phase = Phase::Starting(None);
         (self.steady, self.bounded, self.last_gradient) = (0, 0, 0.0);
-        self.rate = rate.max(self.floor());
+        self.rate = self.in_range(rate);
         self.known = self.rate;
         self.begin(self.rate, Outcome::Start, now);
     }
 
     fn set_window(&self, window: &mut Window) {
         let packets = WINDOW_GAIN * self.rate_now() * 1e6 * self.srtt().seconds() / self.wire_bits;
-        window.cwnd = packets.max(2.0 * LEAST);
+        window.cwnd = packets.max(2.0 * LEAST).min(MAX_WINDOW);
         window.ssthresh = window.cwnd;
     }
 }

@@ -201,3 +201,31 @@ fn an_interval_that_is_lost_as_a_whole_ends_the_start() {
     assert_eq!(control.phase(), "probing");
     near(control.rate, first);
 }
+
+/// Each decision may multiply the rate by a thousand: twelve of them are 10^36. The window stays one, from 1 to 2^31, and
+/// the rate that of the largest; from there the way down is open.
+#[test]
+fn steps_without_a_bound_stay_in_the_range_of_windows() {
+    let params =
+        VivaceParams { step: 1e300, bound: 1e3, bound_step: 1e3, ..VivaceParams::default() };
+    let mut control = Vivace::new(params, &env(Era::Rfc)).unwrap();
+    let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+    control.on_start(&window, at(0), Span::from_millis(100));
+    for _ in 0..12 {
+        control.pair = [Some(0.0), Some(1e300)];
+        control.decide(at(0));
+        control.set_window(&mut window);
+        assert!((1.0..=MAX_WINDOW).contains(&window.cwnd), "{window:?}");
+        assert!(control.pacing_rate().is_some_and(|rate| rate.0 < u64::MAX));
+    }
+    // 2^31 segments of 1040 B in two round trips of 100 ms.
+    near(control.rate, 2f64.powi(31) * 1040.0 * 8.0 / 0.2 / 1e6);
+    control.pair = [Some(1e300), Some(0.0)];
+    control.decide(at(0));
+    near(control.rate, control.floor());
+    // No number is no rate.
+    control.pair = [Some(f64::NEG_INFINITY), Some(f64::NEG_INFINITY)];
+    control.decide(at(0));
+    control.set_window(&mut window);
+    assert!((1.0..=MAX_WINDOW).contains(&window.cwnd), "{window:?}");
+}

@@ -39,10 +39,33 @@ impl Mrg32k3a {
         difference as f64 * NORM
     }
 
+    /// Passes over so many numbers, in a time that grows with the digits of `count`: each recurrence is a matrix, of which
+    /// the power is taken by squares.
+    pub(crate) fn skip(&mut self, count: u32) {
+        self.x = advanced([[0, 1, 0], [0, 0, 1], [M1 - 810_728, 1_403_580, 0]], self.x, count, M1);
+        self.y = advanced([[0, 1, 0], [0, 0, 1], [M2 - 1_370_589, 0, 527_612]], self.y, count, M2);
+    }
+
     /// A uniform number as ns-2 makes it.
     pub(crate) fn uniform(&mut self) -> f64 {
         (self.next() * f64::from(1u32 << 31)).floor() / f64::from(i32::MAX)
     }
+}
+
+/// The state that follows `count` steps of a recurrence modulo `m`, of which `step` makes one.
+fn advanced(mut step: [[u64; 3]; 3], mut state: [u64; 3], mut count: u32, m: u64) -> [u64; 3] {
+    let product = |row: [u64; 3], column: [u64; 3]| {
+        row.iter().zip(column).fold(0, |sum, (a, b)| (sum + a * b % m) % m)
+    };
+    while count > 0 {
+        if count % 2 == 1 {
+            state = step.map(|row| product(row, state));
+        }
+        let columns = [0, 1, 2].map(|i| step.map(|row| row[i]));
+        step = step.map(|row| columns.map(|column| product(row, column)));
+        count /= 2;
+    }
+    state
 }
 
 #[cfg(test)]
@@ -72,5 +95,21 @@ mod tests {
         let mut generator = Mrg32k3a::new(1);
         let last = (0..20_000).map(|_| generator.uniform()).last();
         assert_eq!(last, Some(0.911_688_641_138_229_8));
+    }
+
+    #[test]
+    fn numbers_that_are_passed_over_are_those_that_would_have_been_drawn() {
+        for count in [0, 1, 2, 3, 7, 64, 19_999] {
+            let (mut drawn, mut skipped) = (Mrg32k3a::new(1), Mrg32k3a::new(1));
+            (0..count).for_each(|_| _ = drawn.uniform());
+            skipped.skip(count);
+            assert_eq!(skipped.uniform(), drawn.uniform(), "{count}");
+        }
+        // As many as there may be pass at once; in two parts they are the same.
+        let (mut whole, mut parts) = (Mrg32k3a::new(77), Mrg32k3a::new(77));
+        whole.skip(1_000_000_000);
+        parts.skip(999_999_999);
+        parts.uniform();
+        assert_eq!(whole.uniform(), parts.uniform());
     }
 }

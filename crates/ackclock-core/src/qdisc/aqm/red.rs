@@ -304,9 +304,7 @@ impl About<QdiscEnv> for Red {
             lenient,
             replayed: params.ns2_seed.map(|seed| {
                 let mut numbers = Mrg32k3a::new(seed);
-                (0..params.ns2_skip).for_each(|_| {
-                    numbers.uniform();
-                });
+                numbers.skip(params.ns2_skip);
                 numbers
             }),
             p: 0.0,

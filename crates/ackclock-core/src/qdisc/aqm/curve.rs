@@ -26,6 +26,9 @@ pub(in crate::qdisc) struct Average {
 /// An average below this adds nothing to any other: what is left of its decay needs no single steps.
 const NOTHING: f64 = 1e-60;
 
+/// Steps of zero from which on they are not taken one by one. An average of less weight than 0.0014 is not nothing by then.
+const MANY_STEPS: u64 = 100_000;
+
 impl Average {
     pub(in crate::qdisc) fn new(w_q: f64, packet_rate: f64) -> Self {
         Self {
@@ -82,6 +85,10 @@ impl Average {
     fn decay(&mut self, now_s: f64) {
         let keep = 1.0 - self.w_q;
         let mut missed = (self.packet_rate * (now_s - self.idle_since_s)) as u64;
+        if missed > MANY_STEPS && self.value > NOTHING {
+            self.value *= keep.powf((missed - MANY_STEPS) as f64);
+            missed = MANY_STEPS;
+        }
         while missed > 0 && self.value > NOTHING {
             self.value *= keep;
             missed -= 1;
@@ -232,6 +239,21 @@ mod tests {
         avg.idle(Time::ZERO);
         avg.arrival(Time::ZERO + Span::from_micros(2500), 0.0);
         near::<12>(avg.value, 1.0);
+    }
+
+    /// At 10^15 bit/s a second is 10^11 packets of 1250 B: their steps are a power, and ns-2's product but for rounding.
+    #[test]
+    fn very_many_steps_of_zero_on_the_clock_of_ns2_are_a_power() {
+        for (w_q, packets) in [(1e-12, 1e11), (1e-9, 1e11), (1e-5, 99_999.0), (1e-5, 300_000.0)] {
+            let mut avg = Average::new(w_q, packets);
+            avg.set_clock(0.0);
+            avg.idle(Time::ZERO);
+            avg.value = 8.0;
+            avg.set_clock(1.0);
+            avg.arrival(Time::ZERO + Span::from_seconds(1.0), 0.0);
+            let expected = 8.0 * ((-w_q).ln_1p() * (packets + 1.0)).exp();
+            assert!((avg.value / expected - 1.0).abs() < 1e-3, "{} of {expected}", avg.value);
+        }
     }
 
     #[test]

@@ -224,6 +224,11 @@ pub fn quantity(text: &str, what: &str) -> Result<f64, String> {
     parse(text, units(what), what).and_then(|value| in_range(value, text, what))
 }
 
+/// The least quantity above 0: the core counts in whole ones.
+pub fn least(what: &str) -> f64 {
+    if what == "duration" { 1.0 / PS_PER_S as f64 } else { 1.0 }
+}
+
 fn in_range(value: f64, shown: impl fmt::Display, what: &str) -> Result<f64, String> {
     if value.is_finite() && value >= 0.0 {
         Ok(value)

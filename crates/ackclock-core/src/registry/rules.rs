@@ -305,11 +305,14 @@ fn quantity(what: &str, rules: &Value, value: &Value, path: &str) -> Option<Prob
             Some(Problem::new(path, error).with_value(value))
         }
         Value::String(text) => match units::quantity(text, what) {
-            Ok(real) => outside(rules, real, || text.clone(), path),
+            Ok(real) => too_small(what, rules, real, text, path)
+                .or_else(|| outside(rules, real, || text.clone(), path)),
             Err(message) => Some(Problem::new(path, message).with_value(value)),
         },
         Value::Number(number) => {
-            outside(rules, number.as_f64()?, || format!("{number} {unit}"), path)
+            let (real, text) = (number.as_f64()?, format!("{number} {unit}"));
+            too_small(what, rules, real, &text, path)
+                .or_else(|| outside(rules, real, || text.clone(), path))
         }
         _ => {
             let message =
@@ -317,6 +320,17 @@ fn quantity(what: &str, rules: &Value, value: &Value, path: &str) -> Option<Prob
             Some(Problem::new(path, message).with_value(value))
         }
     }
+}
+
+/// That a quantity, which is to be more than 0, is 0 in the whole units in which the core counts.
+fn too_small(what: &str, rules: &Value, real: f64, text: &str, path: &str) -> Option<Problem> {
+    let is_positive = rules.get("exclusiveMinimum").and_then(Value::as_f64) == Some(0.0);
+    let least = units::least(what);
+    (is_positive && 0.0 < real && real < least / 2.0).then(|| {
+        let unit = rules.get("x-unit").and_then(Value::as_str).unwrap_or_default();
+        let least = if least < 1.0 { format!("{least:e}") } else { least.to_string() };
+        Problem::out_of_range(path, text, &format!("at least {least} {unit}"))
+    })
 }
 
 /// What was expected where a value has the wrong type.
@@ -428,7 +442,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::units::Span;
+    use crate::units::{BitRate, Span};
 
     #[derive(Default, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
@@ -457,6 +471,8 @@ mod tests {
         mode: Option<Mode>,
         small: u32,
         steps: Vec<Step>,
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        peak: Option<BitRate>,
     }
 
     fn found(given: Value) -> Vec<String> {
@@ -492,6 +508,20 @@ mod tests {
             found(json!({ "steps": [[0.5], [-2]] })),
             ["steps[1].factor: -2 is out of range; expected at least 0"]
         );
+    }
+
+    /// Rates are whole bits a second, times whole picoseconds: half of one and more is one.
+    #[test]
+    fn what_rounds_to_0_is_not_more_than_0() {
+        assert_eq!(
+            found(json!({ "peak": 0.49, "target": "0.4 ps" })),
+            [
+                "peak: 0.49 bit/s is out of range; expected at least 1 bit/s",
+                "target: 0.4 ps is out of range; expected at least 1e-12 s",
+            ]
+        );
+        assert!(found(json!({ "peak": 0.5, "target": "0.5 ps" })).is_empty());
+        assert!(found(json!({ "peak": "0.0004 kbps" }))[0].contains("at least 1 bit/s"));
     }
 
     /// What rows of numbers are checked by at once says no more and no less than what goes row by row.

@@ -15,7 +15,7 @@
 //!
 //! A result that breaks one of these is a fault of the engine, and the run ends with an error.
 
-use crate::compile::{Plan, PlanFlow, PlanSender};
+use crate::compile::{Plan, PlanFlow, PlanLink, PlanSender};
 use crate::ids::LinkId;
 use crate::packet::outcome::ledger::rounding_share;
 use crate::packet::outcome::results::{FlowResult, LinkResult, Results};
@@ -33,10 +33,14 @@ pub(in crate::packet) fn check(results: &Results, plan: &Plan) -> Result<(), Str
             .map_err(|broken| format!("link {}: {broken}", link.name(&plan.nodes)))?;
     }
     let round_trips = plan.round_trips();
+    let largest = plan.flows.iter().flat_map(PlanFlow::packet_sizes).max().unwrap_or_default();
     for ((flow, seen), round_trip) in plan.flows.iter().zip(&results.flows).zip(round_trips) {
         check_size(flow, seen, plan.era)
             .and_then(|()| check_flow(seen))
-            .and_then(|()| check_delays(flow, seen, round_trip, plan.duration))
+            .and_then(|()| {
+                let least = least_sample(results, plan, flow, round_trip, largest);
+                check_delays(flow, seen, round_trip, least, plan.duration)
+            })
             .map_err(|broken| format!("flow {}: {broken}", flow.name))?;
     }
     check_capacities(results, plan)
@@ -158,6 +162,7 @@ fn check_delays(
     flow: &PlanFlow,
     seen: &FlowResult,
     round_trip: Span,
+    least: f64,
     duration: Time,
 ) -> Result<(), String> {
     let sender = &seen.sender;
@@ -166,7 +171,6 @@ fn check_delays(
         return Ok(());
     }
     let propagation = round_trip.seconds();
-    let least = least_sample(flow, round_trip);
     if sender.rtt_count > 0 {
         let mean = sender.rtt_sum_s / sender.rtt_count as f64;
         for (what, rtt) in [("smallest", sender.rtt_min_s), ("mean", mean)] {
@@ -196,13 +200,19 @@ fn check_delays(
     Ok(())
 }
 
-/// The least RTT sample that a flow can take in seconds.
-fn least_sample(flow: &PlanFlow, round_trip: Span) -> f64 {
+/// The least RTT sample in seconds that a flow can take in a network whose packets have at most `largest` bytes.
+fn least_sample(
+    results: &Results,
+    plan: &Plan,
+    flow: &PlanFlow,
+    round_trip: Span,
+    largest: u32,
+) -> f64 {
     let ticks = if flow.tcp.timestamps {
         // Both the timestamp and the time at which its echo arrives are rounded down; so is the time spent in
         // queues. A timestamp of 0 would be none, so that a packet of the first tick has that of the next. The clock
         // wraps: half a turn of it is the longest sample that it can take.
-        if round_trip.0 >= TIMESTAMP_TICK.0 << 31 {
+        if round_trip.0 >= HALF_TURN.0 || may_take_half_a_turn(results, plan, flow, largest) {
             return 0.0;
         }
         2
@@ -211,6 +221,37 @@ fn least_sample(flow: &PlanFlow, round_trip: Span) -> f64 {
     };
     let least = round_trip.0.saturating_sub(ticks * TIMESTAMP_TICK.0);
     Span(least).seconds() * (1.0 - ROUNDING) - ROUNDING
+}
+
+/// Half a turn of the clock of timestamps.
+const HALF_TURN: Span = Span(TIMESTAMP_TICK.0 << 31);
+
+/// How many times longer than in a full queue that is served by itself a packet may wait, where others go first.
+const OTHERS: f64 = 20.0;
+
+/// How many times longer than on average, where no limit of the queue or no rate is known.
+const RARE: f64 = 1e4;
+
+/// Whether a packet may take so long there and back that the clock of timestamps has made half a turn.
+fn may_take_half_a_turn(results: &Results, plan: &Plan, flow: &PlanFlow, largest: u32) -> bool {
+    if plan.duration.0 < HALF_TURN.0 {
+        return false;
+    }
+    let longest = |link: &LinkId| {
+        let PlanLink { rate, delay, limit, settings, .. } = &plan.links[link.index()];
+        if !settings.impairments.is_empty() {
+            return f64::INFINITY;
+        }
+        let transmission = f64::from(largest) * 8.0 / rate.bps();
+        let shapes = settings.schedule.is_some() || settings.qdisc.params().contains_key("rate");
+        let in_queue = match limit.in_packets(largest).filter(|_| !shapes) {
+            Some(packets) => OTHERS * (packets + 1.0) * transmission,
+            None => RARE * (results.links[link.index()].delay_mean_s + transmission),
+        };
+        delay.seconds() + in_queue
+    };
+    let links = flow.route.iter().chain(&flow.ack_route);
+    links.map(longest).sum::<f64>() >= HALF_TURN.seconds()
 }
 
 #[cfg(test)]

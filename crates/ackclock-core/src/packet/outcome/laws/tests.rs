@@ -194,3 +194,24 @@ fn a_clock_that_goes_back_is_noticed() {
     let found = sim.into_ended().finish(&plan, None).unwrap_err();
     assert!(found.starts_with("the clock of the schedule went back from "), "{found}");
 }
+
+/// A packet of 1500 B takes 20 minutes at 10 bit/s, in which the clock of timestamps makes four turns and a half: samples
+/// are what is left of them. At 1 Mbit/s no packet takes a turn, and the law holds.
+#[test]
+fn samples_of_more_than_a_turn_of_the_clock_of_timestamps_are_no_fault() {
+    let plan = |rate: f64| {
+        let scenario = json!({
+            "net": { "kind": "dumbbell", "pairs": 1, "rate": rate, "rtt": "40 s", "buffer": "1 pkt" },
+            "flows": [{ "pair": 0 }], "duration": 1e5, "era": "linux",
+        });
+        compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+    };
+    let slow = plan(10.0);
+    let results = ended(&slow).into_ended().finish(&slow, None).unwrap();
+    assert!(results.flows[0].sender.rtt_count > 0);
+    assert!(results.flows[0].sender.rtt_min_s < 135.0);
+    let fast = plan(1e6);
+    let mut results = ended(&fast).into_ended().finish(&fast, None).unwrap();
+    results.flows[0].sender.rtt_min_s = 39.9;
+    assert!(check(&results, &fast).unwrap_err().starts_with("flow f0: the smallest of "));
+}

@@ -2,7 +2,7 @@
 
 ``python tools/write_api.py FOLDER`` writes Markdown in which Sphinx's autodoc puts signatures and
 docstrings. The names are those of each package's ``__all__``, so that a new public name is in the
-reference without a change here.
+reference without a change here. Each object has a page.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
 __all__ = ["MODULES", "main", "pages"]
@@ -65,22 +66,64 @@ def _home(module: ModuleType, name: str) -> str:
     return module.__name__
 
 
-def _page(name: str, title: str) -> str:
+def _objects(module: ModuleType) -> Iterator[tuple[str, str, str]]:
+    """Each public object with its kind and directive: classes, functions, exceptions, values."""
+    found = []
+    for public in sorted(module.__all__, key=str.lower):
+        directive = _directive(module, public)
+        if directive is not None:
+            found.append((public, _kind(getattr(module, public)), directive))
+    for kind in KINDS:
+        yield from (one for one in found if one[1] == kind)
+
+
+KINDS = ("classes", "functions", "values", "exceptions and warnings")
+
+
+def _kind(value: object) -> str:
+    if inspect.isclass(value):
+        return KINDS[3] if issubclass(value, BaseException) else KINDS[0]
+    return KINDS[1] if callable(value) else KINDS[2]
+
+
+def _sentence(module: ModuleType, name: str) -> str:
+    """The first sentence of an object's description; of a plain value none."""
+    value = getattr(module, name)
+    if not (inspect.isclass(value) or callable(value)):
+        return ""
+    first = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
+    return first.replace("``", "`").replace("|", "\\|")
+
+
+def _pages_of(name: str, title: str) -> Iterator[tuple[str, str]]:
+    """The page of a module, which lists its objects, and a page for each of these."""
     module = importlib.import_module(name)
+    folder = name.replace(".", "-")
     parts = [_MARK, f"# {name}", f"{title}."]
     head = (inspect.getdoc(module) or "").split("\n\n")[0]
     if head:
         parts.append(f"```{{eval-rst}}\n{head}\n```")
-    for public in sorted(module.__all__, key=str.lower):
-        directive = _directive(module, public)
-        if directive is not None:
-            parts.append(f"## {public}\n\n```{{eval-rst}}\n{directive}```")
-    return "\n\n".join(parts) + "\n"
+    objects = list(_objects(module))
+    for kind in dict.fromkeys(kind for _, kind, _ in objects):
+        rows = [
+            f"| [`{public}`]({folder}/{public}.md) | {_sentence(module, public)} |"
+            for public, other, _ in objects
+            if other == kind
+        ]
+        table = "\n".join(["| name | what |", "| --- | --- |", *rows])
+        parts.append(f"## {kind.capitalize()}\n\n{table}")
+    files = "\n".join(f"{folder}/{public}" for public, _, _ in objects)
+    parts.append(f"```{{toctree}}\n:hidden:\n\n{files}\n```")
+    yield f"{folder}.md", "\n\n".join(parts) + "\n"
+    for public, _, directive in objects:
+        text = [_MARK, f"# {public}", f"Of [`{name}`](../{folder}.md)."]
+        text.append(f"```{{eval-rst}}\n{directive}```")
+        yield f"{folder}/{public}.md", "\n\n".join(text) + "\n"
 
 
 def pages() -> dict[str, str]:
     """Every page's text by its path."""
-    made = {f"{name.replace('.', '-')}.md": _page(name, title) for name, title in MODULES.items()}
+    made = {path: text for name, title in MODULES.items() for path, text in _pages_of(name, title)}
     files = {name: name.replace(".", "-") for name in MODULES}
     rows = [f"- [`{name}`]({files[name]}.md): {title}." for name, title in MODULES.items()]
     index = [
@@ -110,6 +153,7 @@ def main(arguments: list[str] | None = None) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         path = folder / name
+        path.parent.mkdir(exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
     return 0

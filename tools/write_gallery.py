@@ -1,7 +1,8 @@
 """Writes the gallery: each kind of figure, with the code that made it.
 
 ``python tools/write_gallery.py FOLDER`` runs the code of every entry, and writes the figures as SVG
-and a page in Markdown. Each entry is a program whose first lines, `BEGIN`, all share.
+and pages in Markdown: one of pictures, and one for each. Each entry is a program whose first lines,
+`BEGIN`, all share.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ ENTRIES = {
 """The last lines of each entry by kind; ``overlay`` is of several runs."""
 
 HELP = {name: kind.help for name, kind in FIGURES.items()} | {"overlay": "several runs in one"}
+GRID = "::::{grid} 1 2 3 3\n:gutter: 3"
+"""One to three pictures in a row, by the width of the window."""
 _MARK = "<!-- Written by python tools/write_gallery.py; do not edit. -->\n"
 
 
@@ -110,23 +113,40 @@ def draw(names: list[str], folder: Path) -> None:
         ac.plot.save(scope["figure"], folder / f"{name}.svg", command="tools/write_gallery.py")
 
 
-def page() -> str:
-    """The page's text."""
-    parts = [
+def _sentence(name: str) -> str:
+    return f"{HELP[name][0].upper()}{HELP[name][1:]}."
+
+
+def pages() -> dict[str, str]:
+    """Give the text of the page of pictures, and of a page for each figure, by path."""
+    cards = [
+        f":::{{grid-item-card}} {name}\n:img-top: gallery/{name}.svg\n:link: gallery/{name}\n"
+        f":link-type: doc\n\n{_sentence(name)}\n:::"
+        for name in ENTRIES
+    ]
+    grid = "\n\n".join([GRID, *cards, "::::"])
+    files = "\n".join(f"gallery/{name}" for name in ENTRIES)
+    index = [
         _MARK,
         "# Gallery",
-        "Every kind of figure with the code that made it. All begin with a run and a sweep:",
-        f"```py\n{BEGIN.strip()}\n```",
-        "`ackclock plot` draws the same from a run bundle or a store, by `--kind`.",
+        "Every kind of figure; each picture leads to its code. `ackclock plot` draws the same from"
+        " a run bundle or a store, by `--kind`.",
+        grid,
+        f"```{{toctree}}\n:hidden:\n\n{files}\n```",
     ]
+    made = {"gallery.md": "\n\n".join(index) + "\n"}
     for name, code in ENTRIES.items():
-        parts += [
-            f"## {name}",
-            f"{HELP[name][0].upper()}{HELP[name][1:]}.",
+        parts = [
+            _MARK,
+            f"# {name}",
+            _sentence(name),
+            f"![{HELP[name]}]({name}.svg)",
             f"```py\n{code}\n```",
-            f"![{HELP[name]}](gallery/{name}.svg)",
+            "All figures of the [gallery](../gallery.md) begin with a run and a sweep:",
+            f"```py\n{BEGIN.strip()}\n```",
         ]
-    return "\n\n".join(parts) + "\n"
+        made[f"gallery/{name}.md"] = "\n\n".join(parts) + "\n"
+    return made
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -145,7 +165,8 @@ def main(arguments: list[str] | None = None) -> int:
     figures = folder / "gallery"
     figures.mkdir(parents=True, exist_ok=True)
     draw(list(ENTRIES), figures)
-    (folder / "gallery.md").write_text(page(), encoding="utf-8")
+    for name, text in pages().items():
+        (folder / name).write_text(text, encoding="utf-8")
     return 0
 
 

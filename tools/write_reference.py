@@ -8,6 +8,7 @@ algorithm is therefore in the reference as soon as it is in its room's registry.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -24,6 +25,9 @@ __all__ = ["header", "linked", "main", "pages", "parameters"]
 
 CORE = Path(__file__).resolve().parents[1] / "crates" / "ackclock-core" / "src"
 """The Rust sources of a checkout; an installed package has none."""
+
+DOSSIERS = Path(__file__).resolve().parents[1] / "docs" / "reference" / "dossiers.json"
+"""What the dossiers of the registry's controls found."""
 
 ROOM_TITLES = {
     "cc": "Congestion controls",
@@ -247,10 +251,21 @@ def _room_page(room: str) -> str:
     )  # fmt: skip
     used = sorted({entry["status"] for entry in entries})
     parts.append("; ".join(f"*{name}*: {STATUSES.get(name, name)}" for name in used) + ".")
-    written: dict[str, str] = {}
-    for entry in entries:
-        parts += _algorithm(room, entry, written)
+    files = "\n".join(f"{room}/{_file_of(entry['name'])}" for entry in entries)
+    parts.append(f"```{{toctree}}\n:hidden:\n\n{files}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def _file_of(name: str) -> str:
+    return name.replace("+", "plus")
+
+
+def _algorithm_pages(room: str) -> Iterator[tuple[str, str]]:
+    """The page of each algorithm of a room, with its path."""
+    written: dict[str, str] = {}
+    for entry in schema.catalogue()[room].values():
+        parts = [_generated("the core's catalogue"), *_algorithm(room, entry, written)]
+        yield f"algorithms/{room}/{_file_of(entry['name'])}.md", "\n\n".join(parts) + "\n"
 
 
 def _algorithm(room: str, entry: schema.Data, written: dict[str, str]) -> Iterator[str]:
@@ -258,11 +273,14 @@ def _algorithm(room: str, entry: schema.Data, written: dict[str, str]) -> Iterat
     anchor = _anchor(room, name)
     python = f"ackclock.{room}.{records.class_name(name)}"
     use = ROOM_KEYS.get(room, "`{}`").format(name)
-    yield f"({anchor})=\n## {name}"
+    yield f"({anchor})=\n# {name}"
     also = ", ".join(f"`{other}`" for other in entry["also"])
     other_names = f" Other names: {also}." if also else ""
     yield f"{linked(entry['title'])}. Use it {use}, or in Python `{python}()`.{other_names}"
     yield f"Source: {linked(entry['source'])} ({entry['status']}). File: `{file}`."
+    if room == "cc":
+        yield from _dossier_of(name)
+    yield "## Parameters"
     yield parameters(entry["params"])
     head = header(file)
     if not head:
@@ -272,7 +290,31 @@ def _algorithm(room: str, entry: schema.Data, written: dict[str, str]) -> Iterat
         yield f"Rule, deviations and eras: as described under {first}."
         return
     written[file] = name
-    yield f":::{{admonition}} What {Path(file).name} says\n:class: note\n\n{head}\n:::"
+    yield f"## What {Path(file).name} says\n\n{_below(head)}"
+
+
+def _below(head: str) -> str:
+    """Headings of a file's head one level below that of its part of the page."""
+    return re.sub(r"(?m)^#+ ", "### ", head)
+
+
+def _dossier_of(name: str) -> Iterator[str]:
+    """What the dossier of a control found first: what is not met."""
+    data = json.loads(DOSSIERS.read_text(encoding="utf-8"))
+    control = data["controls"].get(name)
+    if control is None:
+        return
+    by_verdict: dict[str, list[str]] = {}
+    for id_, row in control["rows"].items():
+        by_verdict.setdefault(row["verdict"], []).append(id_)
+    missed, met = by_verdict.get("not met", []), by_verdict.get("met", [])
+    links = ", ".join(f"[{id_}](#requirement-{_anchor(id_)})" for id_ in missed)
+    said = f"not met are {links}" if missed else "none is not met"
+    yield (
+        f"By RFC 9743, tier {data['tier']} ([dossier](#dossier-{_anchor(name)})): {said}; met are"
+        f" {len(met)}, undecided {len(by_verdict.get('undecided', []))}."
+        f" `ackclock dossier {name}` makes it."
+    )
 
 
 def _choices(rules: schema.Data, links: frozenset[str] = frozenset()) -> str:
@@ -438,7 +480,7 @@ def _algorithms_index() -> str:
     parts = [
         _generated("the core's catalogue"),
         "# Algorithms",
-        "One page per room. Each algorithm has its source, its parameters with defaults, and what"
+        "One page for each. An algorithm has its source, its parameters with defaults, and what"
         " the head of its Rust file says: rule, deviations, defaults by era.",
         _table(("room", "name", "algorithms"), counts),
         toctree,
@@ -493,6 +535,7 @@ def _tolerances() -> Iterator[str]:
 def pages() -> dict[str, str]:
     """Every page's text by its path."""
     rooms = {f"algorithms/{room}.md": _room_page(room) for room in schema.catalogue()}
+    rooms |= {path: text for room in schema.catalogue() for path, text in _algorithm_pages(room)}
     return {
         "scenario.md": _scenario_page(),
         "eras.md": _eras_page(),

@@ -15,6 +15,7 @@ import pytest
 
 from ackclock.cli.main import main
 from ackclock.dossier import baseline, form
+from ackclock.dossier.page import order
 from ackclock.dossier.read import PROFILES, names, read
 from ackclock.dossier.rows import NO_BOUND, find_distance
 from ackclock.errors import AckclockError, ScenarioError, UnsupportedError
@@ -227,8 +228,18 @@ def test_strict_fails_by_what_is_not_met_and_names_no_folder_of_the_author(tmp_p
     assert len(files) > 4
     for file in files:
         assert not [folder for folder in folders if folder in file.read_bytes()], file
-    assert b"dossier_controls.py:IgnoresLoss" in (tmp_path / "out" / "report.html").read_bytes()
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "dossier_controls.py:IgnoresLoss" in page
+    # What is not met comes first, and leads to its requirement.
+    assert page.index("<h2") == page.index('<h2 id="missed"')
+    assert '<a href="#r-5.1.1-backoff">5.1.1 Full backoff' in page[: page.index('id="verdicts"')]
     assert "not met: 5.1.1 Full backoff when feedback ends" in out.output
+
+
+def test_rows_begin_with_what_is_not_met_and_keep_their_order_otherwise():
+    verdicts = ["met", "reported", "undecided", "met", "not met", "text needed", "not met"]
+    numbered = sorted(enumerate(verdicts), key=lambda row: order(row[1]))
+    assert [number for number, _ in numbered] == [4, 6, 2, 0, 1, 3, 5]
 
 
 def test_a_baseline_of_another_profile_or_none_is_refused(saved, tmp_path):

@@ -1,5 +1,6 @@
 """The reference pages follow the core."""
 
+import json
 import re
 
 import pytest
@@ -13,19 +14,32 @@ def pages():
     return write_reference.pages()
 
 
-def test_every_algorithm_has_its_parameters_and_source_on_its_rooms_page(pages):
+def test_every_algorithm_has_a_page_with_its_parameters_and_source_in_its_rooms_list(pages):
     for room, entries in schema.catalogue().items():
-        page = pages[f"algorithms/{room}.md"]
         for name, entry in entries.items():
-            section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
-            assert f"`{entry['file']}`" in section
+            page = pages[f"algorithms/{room}/{name.replace('+', 'plus')}.md"]
+            assert f"\n# {name}\n" in page
+            assert f"`{entry['file']}`" in page
             for field in entry["params"].get("properties", {}):
-                assert f"| `{field}` |" in section, (name, field)
+                assert f"| `{field}` |" in page, (name, field)
+            assert f"\n{room}/{name.replace('+', 'plus')}\n" in pages[f"algorithms/{room}.md"]
 
 
-def test_the_header_of_the_rust_file_is_on_the_page_once(pages):
-    assert pages["algorithms/cc.md"].count("baseRTT - W / R) baseRTT") == 1
-    assert pages["algorithms/cc.md"].count("What linear.rs says") == 1
+def test_the_header_of_the_rust_file_is_on_one_page(pages):
+    controls = "".join(text for path, text in pages.items() if path.startswith("algorithms/cc/"))
+    assert controls.count("baseRTT - W / R) baseRTT") == 1
+    assert controls.count("What linear.rs says") == 1
+
+
+def test_a_controls_page_says_what_its_dossier_found_not_met(pages):
+    data = json.loads(write_reference.DOSSIERS.read_text("utf-8"))
+    for name, control in data["controls"].items():
+        page = pages[f"algorithms/cc/{name.replace('+', 'plus')}.md"]
+        missed = [id_ for id_, row in control["rows"].items() if row["verdict"] == "not met"]
+        for id_ in missed:
+            assert f"[{id_}](#requirement-" in page, (name, id_)
+        assert ("none is not met" in page) == (not missed)
+        assert "](#dossier-" in page
 
 
 def test_every_field_of_a_scenario_is_on_its_page(pages):

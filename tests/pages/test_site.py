@@ -1,6 +1,7 @@
 """Pages of the site that tools write: the Python reference, the gallery, the extras."""
 
 import ast
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -24,27 +25,60 @@ def api():
 
 
 def test_every_public_class_and_function_is_in_the_python_reference(api):
-    named = set(
-        re.findall(r"auto(?:class|function|data):: ackclock\.(\w+)$", api["ackclock.md"], re.M)
-    )
     public = {name for name in ac.__all__ if type(getattr(ac, name)).__name__ != "module"}
     assert "Scenario" in public
-    missing = {name for name in public - named if f"\n## {name}\n" not in api["ackclock.md"]}
-    assert not missing
+    for name in public:
+        page = api[f"ackclock/{name}.md"]
+        assert re.search(rf"auto(?:class|function|data):: ackclock[\w.]*\.{name}$", page, re.M)
+        assert f"(ackclock/{name}.md)" in api["ackclock.md"]
+        assert f"\nackclock/{name}\n" in api["ackclock.md"]
+
+
+def test_the_package_is_first_in_the_python_reference(api):
+    assert api["index.md"].index("(ackclock.md)") < api["index.md"].index("(ackclock-plot.md)")
 
 
 def test_values_are_described_where_they_are_assigned(api):
-    assert ".. autodata:: ackclock.gym.policies.POLICIES" in api["ackclock-gym.md"]
+    assert ".. autodata:: ackclock.gym.policies.POLICIES" in api["ackclock-gym/POLICIES.md"]
 
 
 def test_every_figure_is_in_the_gallery():
     assert set(write_gallery.ENTRIES) == {*FIGURES, "overlay"}
     for code in (write_gallery.BEGIN, *write_gallery.ENTRIES.values()):
         ast.parse(code)
-    page = write_gallery.page()
+    pages = write_gallery.pages()
     for name, code in write_gallery.ENTRIES.items():
-        assert f"(gallery/{name}.svg)" in page
-        assert code in page
+        assert f":img-top: gallery/{name}.svg\n:link: gallery/{name}\n" in pages["gallery.md"]
+        page = pages[f"gallery/{name}.md"]
+        assert f"({name}.svg)" in page
+        assert page.index(code) < page.index(write_gallery.BEGIN.strip())
+
+
+def test_the_numbers_of_the_front_page_are_those_of_the_pages_that_have_them():
+    front = (ROOT / "docs/index.md").read_text("utf-8")
+    front = " ".join(front.split())
+    for file, number in (
+        ("README.md", "a ninth to a twelfth of ns-2's processor time and about a four-hundredth"),
+        ("docs/ns2-agreement.md", "100 (9.0 million events)"),
+        ("docs/explanation/linux.md", "165 of 192"),
+    ):
+        assert number in " ".join((ROOT / file).read_text("utf-8").split()), file
+    for number in ("a ninth to a twelfth of ns-2's", "a four-hundredth", "9.0 million events",
+                   "100 of 100", "165 of 192"):  # fmt: skip
+        assert number in front
+    controls = json.loads((ROOT / "docs/reference/dossiers.json").read_text("utf-8"))["controls"]
+    each_s = sum(control["cpu_s"] for control in controls.values()) / len(controls)
+    assert f"{len(controls)} controls are judged" in front
+    assert f"each in {each_s:.0f} s of one core" in front
+
+
+def test_every_how_to_page_is_in_a_group_of_the_index():
+    index = (ROOT / "docs/howto/index.md").read_text("utf-8")
+    first_group = index.index("\n## ")
+    for file in (ROOT / "docs/howto").glob("*.md"):
+        if file.stem != "index":
+            assert index.index(f"]({file.name})") > first_group, file.name
+            assert f"\n{file.stem}\n" in index
 
 
 def test_the_code_of_the_gallery_makes_its_figures(tmp_path, monkeypatch):

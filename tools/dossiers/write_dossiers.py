@@ -9,10 +9,13 @@ written from that file.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ackclock.dossier.read import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,11 +36,11 @@ Every control of the registry, with its defaults, by the profile `{profile}`, ti
 ackclock {version} at {commits}, {cpu} CPU seconds. `tools/dossiers/write_dossiers.py` writes
 this page from `dossiers.json` beside it.
 
-Columns are the families of the profile. A cell says how many of the requirements that are measured
-are met, and of how many. The thresholds are ackclock's, for the RFC has none
-([more](../howto/dossier.md)). A requirement that is not met does not refuse a control: some
-controls give way on purpose, and many were made for other networks. A control that needs counts of
-ECN marks has ECN on its flows; all others run without.
+A cell of the table says how many of the requirements of a family that are measured are met, and of
+how many; it is bold where one is not met. The head of a column sorts by it. The thresholds are
+ackclock's, for the RFC has none ([more](../howto/dossier.md)). A requirement that is not met does
+not refuse a control: some controls give way on purpose, and many were made for other networks. A
+control that needs counts of ECN marks has ECN on its flows; all others run without.
 
 Which rows agree with what is known: BBRv1 loses too much in buffers below about 1.5 BDP (5.1.3) and
 harms Reno there (5.2); Vegas and LEDBAT++ starve beside loss-based controls (5.2), LEDBAT does in
@@ -60,7 +63,6 @@ def run(names: Sequence[str], store: str | None) -> None:
     from ackclock import _core
     from ackclock.catalogue.schema import catalogue
     from ackclock.dossier.bind import read_control
-    from ackclock.dossier.read import read
     from ackclock.dossier.run import Task, evaluate
     from ackclock.reproduce.run.studies import Means
 
@@ -130,41 +132,87 @@ def page(data: Data) -> str:
     made_at = dict.fromkeys(control["commit"] for control in data["controls"].values())
     commits = f"commit{'s' if len(made_at) > 1 else ''} {', '.join(made_at)}"
     head = HEAD.format(**known, commits=commits, cpu=round(cpu_s))
+    for name, reason in data["left_out"].items():
+        head += f"\n`{name}` is left out: {reason}.\n"
+    parts = [head.rstrip(), _overview(data), "## By control"]
+    parts += [_control(name, control, data) for name, control in data["controls"].items()]
+    parts += [
+        "## By requirement",
+        "What each requires, how many controls meet it, and the one that is furthest beyond its"
+        " threshold, or nearest to it.",
+    ]
+    statements = {one.id: one.statement for one in read(data["profile"]).requirements.values()}
+    for id_, about in data["requirements"].items():
+        parts += _requirement(id_, about, data, statements.get(id_, ""))
+    return "\n\n".join(parts) + "\n"
+
+
+def _overview(data: Data) -> str:
+    """The table of all controls by families."""
     measured = [f for f in data["families"] if any(True for _ in _judged(data, f["id"]))]
-    columns = [f["title"] for f in measured]
     rows = []
     for name, control in data["controls"].items():
         cells = []
         for family in measured:
             verdicts = [control["rows"][id_]["verdict"] for id_ in _judged(data, family["id"])]
-            cells.append(f"{verdicts.count('met')}/{len(verdicts)}")
-        missed, open_ = (
-            ", ".join(id_ for id_, row in control["rows"].items() if row["verdict"] == verdict)
-            for verdict in ("not met", "undecided")
+            met = f"{verdicts.count('met')}/{len(verdicts)}"
+            cells.append(f"**{met}**" if "not met" in verdicts else met)
+        counts = [len(_of(control, verdict)) for verdict in ("not met", "undecided")]
+        rows.append([f"[`{name}`](#dossier-{_anchor(name)})", *map(str, counts), *cells])
+    heads = ["control", "not met", "undecided", *(f["id"] for f in measured)]
+    names = "; ".join(f"*{f['id']}*: {f['title']}" for f in measured)
+    table = _table(heads, rows)
+    return f":::{{table}}\n:class: sorted\n\n{table}\n:::\n\nColumns: {names}."
+
+
+def _control(name: str, control: Data, data: Data) -> str:
+    """The dossier of a control: what is not met, then what is undecided."""
+    lines = [f"(dossier-{_anchor(name)})=\n### {name}"]
+    missed = []
+    for id_ in _of(control, "not met"):
+        row, title = control["rows"][id_], data["requirements"][id_]["title"]
+        number = (
+            "" if row["measured"] is None else f": {row['measured']:.3g} {row['unit']}".rstrip()
         )
-        rows.append([f"`{name}`", *cells, missed or "-", open_ or "-"])
-    for name, reason in data["left_out"].items():
-        head += f"\n`{name}` is left out: {reason}.\n"
-    text = f"{head}\n{_table(['control', *columns, 'not met', 'undecided'], rows)}\n"
-    rows = []
-    for id_, about in data["requirements"].items():
-        at = [(name, control["rows"][id_]) for name, control in data["controls"].items()]
-        counts = [sum(row["verdict"] == v for _, row in at) for v in ("met", "not met")]
-        if not any(counts):
-            continue
-        worst = min(
-            (x for x in at if x[1]["distance"] is not None),
-            key=lambda x: x[1]["distance"],
-            default=None,
-        )
-        rows.append(
-            [id_, about["title"], about["level"], *map(str, counts), _worst(worst) if worst else ""]
-        )
-    heads = ["requirement", "title", "level", "met", "not met", "furthest from its threshold"]
-    return (
-        f"{text}\n## By requirement\n\nControls that meet each requirement, and the one that is"
-        f" furthest beyond its threshold, or nearest to it.\n\n{_table(heads, rows)}\n"
+        where = f" ({row['at']})" if row["at"] else ""
+        missed.append(f"- [{id_}](#requirement-{_anchor(id_)}) {title}{number}{where}")
+    lines.append("Not met:\n\n" + "\n".join(missed) if missed else "Nothing is not met.")
+    open_ = ", ".join(f"[{id_}](#requirement-{_anchor(id_)})" for id_ in _of(control, "undecided"))
+    met = len(_of(control, "met"))
+    undecided = f" Undecided: {open_}." if open_ else ""
+    lines.append(
+        f"Met: {met}.{undecided} [What it is](#cc-{_anchor(name)}); `ackclock dossier {name}` makes"
+        " the whole dossier."
     )
+    return "\n\n".join(lines)
+
+
+def _requirement(id_: str, about: Data, data: Data, statement: str) -> Iterator[str]:
+    at = [(name, control["rows"][id_]) for name, control in data["controls"].items()]
+    counts = [sum(row["verdict"] == v for _, row in at) for v in ("met", "not met")]
+    if not any(counts) and all(row["verdict"] != "undecided" for _, row in at):
+        return
+    worst = min(
+        (x for x in at if x[1]["distance"] is not None),
+        key=lambda x: x[1]["distance"],
+        default=None,
+    )
+    furthest = f" Furthest: {_worst(worst)}." if worst else ""
+    yield f"(requirement-{_anchor(id_)})=\n### {id_}: {about['title']}"
+    yield statement
+    yield (
+        f"Section {about['section']}, {about['level']}. Met by {counts[0]} controls, not met by"
+        f" {counts[1]}.{furthest}"
+    )
+
+
+def _of(control: Data, verdict: str) -> list[str]:
+    return [id_ for id_, row in control["rows"].items() if row["verdict"] == verdict]
+
+
+def _anchor(text: str) -> str:
+    words = text.replace("+", " plus ").lower()
+    return "-".join(re.findall(r"[a-z0-9]+", words))
 
 
 def _worst(found: tuple[str, Data]) -> str:

@@ -12,9 +12,23 @@ if TYPE_CHECKING:
     from ackclock.dossier.finding import Finding
     from ackclock.dossier.rows import Row
 
-__all__ = ["answer", "away", "measured", "page"]
+__all__ = ["answer", "away", "measured", "order", "page"]
 
 MOST_CHANGES = 20
+
+_FIRST = ("not met", "undecided")
+"""Verdicts in the order in which a dossier has them; the others follow."""
+
+
+def order(verdict: str) -> int:
+    """Give the place of a verdict: a dossier begins with what is not met.
+
+    Parameters
+    ----------
+    verdict
+        Of `ackclock.dossier.form.VERDICTS`.
+    """
+    return _FIRST.index(verdict) if verdict in _FIRST else len(_FIRST)
 
 
 def answer(dossier: Finding) -> str:
@@ -71,7 +85,7 @@ def page(dossier: Finding) -> str:
     results = dossier.results
     profile = results.task.profile
     rows = []
-    for row in results.rows:
+    for row in sorted(results.rows, key=lambda row: order(row.verdict)):
         one = row.decisive
         rows.append(
             [

@@ -11,7 +11,7 @@ from ackclock._util.json_text import json_text
 from ackclock._util.number_text import bounds, number
 from ackclock._util.page import render
 from ackclock.dossier.form import LEVELS, VERDICTS
-from ackclock.dossier.page import answer, away, measured
+from ackclock.dossier.page import answer, away, measured, order
 from ackclock.reproduce.write.folder import write_figure
 from ackclock.reproduce.write.html import figure_on_page
 
@@ -111,7 +111,8 @@ def write_html(dossier: Finding, at: Path) -> str:
             if any(row["level"] == word for row in rows)
         },
         near=[row for row in rows if row["is_near"]],
-        rows=rows,
+        missed=[row for row in rows if row["verdict"] == "not met"],
+        rows=sorted(rows, key=lambda row: order(row["verdict"])),
         families=families,
         audits=[_audit(name, one, at) for name, one in results.audits.items()],
         changes=dossier.changes,

@@ -36,6 +36,30 @@ def test_a_key_that_a_description_names_is_said_to_be_that(tmp_path, capsys, wri
     assert lines[0].endswith(expected)
 
 
+@pytest.mark.parametrize(
+    ("line", "tables"),
+    [
+        ("start_jitter = 1", "flows[]"),
+        ("mss = 1000", "tcp"),
+        ("initial_window = 3", "tcp and quic"),
+    ],
+)
+def test_a_key_of_another_table_is_said_to_be_of_that(tmp_path, capsys, line, tables):
+    (tmp_path / "s.toml").write_text(line + TEXT.replace(", MORE", "").replace("CC", "cubic"))
+    assert cli.main(["check", str(tmp_path / "s.toml")]) == 2
+    key = line.partition(" ")[0]
+    expected = f's.toml: {key}: "{key}" is not a key here, but of {tables}\n'
+    assert capsys.readouterr().err.endswith(expected)
+
+
+def test_a_file_in_place_of_a_list_is_said_to_have_another_key(tmp_path, capsys):
+    more = ', schedule = { mahimahi = "lte.trace" }'
+    code, lines = check(tmp_path, capsys, more)
+    assert code == 2
+    expected = '"lte.trace" is not a list; a file is given by mahimahi_file = "lte.trace"'
+    assert lines[0].endswith(f"net.schedule.mahimahi: {expected}")
+
+
 def test_a_file_without_its_class_is_said_once(tmp_path, capsys):
     (tmp_path / "mine.py").write_text("")
     code, lines = check(tmp_path, capsys, cc="mine.py")

@@ -145,3 +145,14 @@ def test_text_of_another_code_page_is_refused_with_what_to_save(tmp_path):
     (tmp_path / "f.csv").write_bytes("id;name\n1;Köln\n".encode("cp1252"))
     with pytest.raises(csv_rows.CsvError, match="CSV UTF-8"):
         csv_rows.rows(tmp_path / "f.csv", ("id",))
+
+
+def test_a_head_that_is_a_unit_alone_is_the_one_column_of_rates(tmp_path):
+    file = tmp_path / "demands.csv"
+    file.write_text("From;To;Mbit/s\na;b;7100,5\nb;a;2\n", "utf-8")
+    needed = (("source", "from"), ("target", "to"), ("demand_bps", "demand"))
+    found = csv_rows.rows(file, *needed, quantities={"demand_bps": "rate", "demand": "rate"})
+    assert [float(row["demand_bps"]) for _, row in found] == [7100.5e6, 2e6]
+    file.write_text("From;To;amount\na;b;7100,5\n", "utf-8")
+    with pytest.raises(csv_rows.CsvError, match="demand_bps; the columns are From, To, amount"):
+        csv_rows.rows(file, *needed, quantities={"demand_bps": "rate", "demand": "rate"})

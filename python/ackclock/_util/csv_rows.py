@@ -105,7 +105,9 @@ def rows(
     try:
         written = next(reader, [])
         known = {*itertools.chain(*needed), *quantities, *_TEXTS}
-        heads = [_head(name, known, quantities, written) for name in written]
+        rates = [one[0] for one in needed if quantities.get(one[0]) == "rate"]
+        rate = rates[0] if len(rates) == 1 else None
+        heads = [_head(name, known, quantities, written, rate) for name in written]
         names = [name for name, _ in heads]
         _check_heads(names, written, needed, known)
         for cells in reader:
@@ -187,9 +189,16 @@ def _factor(unit: str, quantity: str) -> float | None:
 
 
 def _head(
-    written: str, known: set[str], quantities: Mapping[str, str], heads: list[str]
+    written: str,
+    known: set[str],
+    quantities: Mapping[str, str],
+    heads: list[str],
+    rate: str | None,
 ) -> tuple[str, float]:
-    """Name of a column and factor of its bare numbers; NaN where these need a unit."""
+    """Name of a column and factor of its bare numbers; NaN where these need a unit.
+
+    ``rate`` is the one column of rates that is looked for: a head that is a unit alone is that.
+    """
     text = written.strip()
     if text in known:
         return text, 1.0
@@ -213,6 +222,8 @@ def _head(
         unit = text[len(stem) + 1 :] if plain.startswith(f"{stem}_") else ""
         if unit and (factor := _factor(unit, quantity)) is not None:
             return name, factor
+    if rate is not None and "/" in text and (factor := _factor(text, "rate")) is not None:
+        return rate, factor
     return (plain, 1.0) if plain in quantities else (text, 1.0)
 
 
@@ -222,7 +233,8 @@ def _check_heads(
     missing = [choice[0] for choice in needed if not any(name in names for name in choice)]
     if missing:
         hint = suggestion(missing[0], names)
-        more = f"; {hint}" if hint.startswith("did") else ""
+        columns = ", ".join(text.strip() for text in written)
+        more = f"; {hint}" if hint.startswith("did") else f"; the columns are {columns}"
         raise CsvError(f"there is no column {', '.join(missing)}{more}", 1)
     for name in known:
         same = [text.strip() for one, text in zip(names, written, strict=True) if one == name]

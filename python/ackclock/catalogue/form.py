@@ -192,6 +192,8 @@ def _unknown_keys(_: Any, allowed: Any, value: Any, rules: Any) -> Iterator[Vali
 
 def _unknown_key(key: str, known: list[str], rules: Any, value: Any) -> ValidationError:
     meant = _described(key, rules.get("properties", {}), value)
+    if meant is None and (tables := _tables_with(key, rules.get("properties", {}))):
+        return _FormError(f'"{key}" is not a key here, but of {" and ".join(tables)}', path=[key])
     if meant is None:
         return _unnamed(f'"{key}" is not a key here', key, known, path=[key])
     error = _FormError(f'"{key}" is not a key here; did you mean "{meant}"?', path=[key])
@@ -209,6 +211,21 @@ def _described(given: str, properties: Any, value: Any) -> str | None:
     text = {key: str(rules.get("description", "")).lower() for key, rules in properties.items()}
     found = [k for k in text if k not in value and re.search(rf"\b{re.escape(given)}\b", text[k])]
     return found[0] if len(found) == 1 else None
+
+
+def _tables_with(given: str, properties: Any) -> list[str]:
+    """The tables below this one, as in ``flows[]``, that have a key that nothing here is like."""
+    if nearest(given, properties):
+        return []
+    found = []
+    for key, rules in properties.items():
+        is_list = "items" in rules
+        inner = rules["items"] if is_list else rules
+        for option in (inner, *inner.get("anyOf", ())):
+            name = str(option.get("$ref", "")).rpartition("/")[2]
+            if given in schema.scenario()["$defs"].get(name, {}).get("properties", {}):
+                found.append(f"{key}[]" if is_list else key)
+    return found
 
 
 def _missing(_: Any, required: Any, value: Any, rules: Any) -> Iterator[ValidationError]:
@@ -266,7 +283,11 @@ def _keyed(checker: Any, branches: Any, value: Any) -> Iterator[ValidationError]
         yield ValidationError(f"{_show(value)} is not a table with one of: {', '.join(by_key)}")
         return
     key = next(iter(value))
-    if key in by_key:
+    if isinstance(value[key], str) and f"{key}_file" in by_key:
+        name = json.dumps(value[key], ensure_ascii=False)
+        message = f"{_show(value[key])} is not a list; a file is given by {key}_file = {name}"
+        yield ValidationError(message, path=[key])
+    elif key in by_key:
         yield from checker.descend(value, by_key[key])
     else:
         yield _unnamed(f'"{key}" is not a key here', str(key), by_key, path=[key])

@@ -6,6 +6,7 @@ import pytest
 import ackclock as ac
 from ackclock.cli.main import main
 from ackclock.plot import registry
+from ackclock.plot.metric_words import describe_metric
 from ackclock.plot.sweeps import frontier
 from conftest import SMALL
 
@@ -205,3 +206,20 @@ def test_a_time_sequence_has_every_transmission_drop_and_acknowledgement(run):
     numbers = acknowledged.get_ydata()
     assert np.all(np.diff(numbers) >= 0)
     assert numbers[-1] <= flow["sent_packets"] - flow["retransmits"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("flows[mine].goodput_bps", "goodput of mine"),
+        ("mean(flows[cc=cubic].goodput_bps)", "mean goodput of cc cubic"),
+        ("max(links.delay_mean_s)", "largest mean queueing delay of links"),
+        ("flows[f0].queueing_p95_s", "95th percentile of queueing of f0"),
+        ("links[r0->r1].utilisation", "utilisation of r0->r1"),
+        ("jain(flows.goodput_bps)", "Jain's index of goodput of flows"),
+        ("totals.events", "events"),
+        ("nothing like it", "nothing like it"),
+    ],
+)
+def test_axes_have_metrics_in_words(metric, words):
+    assert describe_metric(metric) == words

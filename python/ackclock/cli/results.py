@@ -251,6 +251,39 @@ def _export_as(form: str, run: str, place: Path | None, link: str | None, out: P
 
 
 @results.command()
+@_STORE
+@_WHERE
+@_ALL
+@click.option("--sweep", "sweeps", multiple=True, help="Only this sweep; may be repeated.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="Shown of each sweep; may be repeated. Left out: mean(flows.goodput_bps) and"
+    " max(links.delay_mean_s), where there are such.",
+)
+@click.option("--out", type=FILE, metavar="FILE", required=True, help="The page, HTML.")
+def page(
+    place: Path | None,
+    filters: tuple[str, ...],
+    sweeps: tuple[str, ...],
+    metrics: tuple[str, ...],
+    out: Path,
+    *,
+    hidden: bool,
+) -> None:
+    """Write a page over the store: sweeps, their figures, what is missing or was warned of.
+
+    The page loads nothing.
+    """
+    from ackclock.experiments.store_page import store_page
+
+    text = store_page(_opened(place), metrics, sweeps, filters, hidden=hidden)
+    out.write_text(text, encoding="utf-8")
+    click.echo(f"page: {out}")
+
+
+@results.command()
 @click.argument("sql")
 @_STORE
 @click.option(

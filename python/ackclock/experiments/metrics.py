@@ -153,7 +153,7 @@ def parse(text: str) -> Metric:
 RANGES = {"jain": (0.0, 1.0), "count": (0.0, float("inf")), "std": (0.0, float("inf"))}
 """Where a function's values are, whatever the column."""
 
-COLUMN_RANGES = {"utilisation": (0.0, 1.0)}
+COLUMN_RANGES = {"utilisation": (0.0, 1.0), "loss_ratio": (0.0, 1.0)}
 """Where a column's values are, and their means, least and greatest."""
 
 

@@ -12,6 +12,7 @@ from ackclock._util.labels import label_text
 from ackclock._util.number_text import engineering, number, unit_of
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.plot.figures import _axes, _legend, _note
+from ackclock.plot.metric_words import describe_metric
 from ackclock.plot.style import figure, line, recipe, style
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _set_unit(axis: Axis, metric: str) -> None:
     from matplotlib.ticker import EngFormatter, MaxNLocator
 
     unit = unit_of(metric)
-    axis.set_label_text(metric)
+    axis.set_label_text(describe_metric(metric))
     if unit is not None and unit not in ("%",):
         axis.set_major_locator(MaxNLocator(6))
         axis.set_major_formatter(EngFormatter(unit=unit))
@@ -241,7 +242,7 @@ def heatmap(
     at_y = {label: i for i, label in enumerate(lines_)}
     for row in rows:
         cells[at_y[_same(row[by], at_y)], at_x[_same(row[x], at_x)]] = row["mean"]
-    made, axes = _made(result, metric, x, by, height=1.6 + 0.45 * len(lines_))
+    made, axes = _made(result, describe_metric(metric), x, by, height=1.6 + 0.45 * len(lines_))
     colours = LinearSegmentedColormap.from_list("value", style()["map_colours"])
     image = axes.imshow(cells, cmap=colours, aspect="auto", origin="lower")
     axes.grid(visible=False)

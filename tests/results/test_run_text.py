@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
+import ackclock as ac
 from ackclock.errors import AckclockError, UnsupportedError
 from ackclock.results.bundle import read_bundle, write_bundle
 from ackclock.results.formats import flent
@@ -315,3 +316,15 @@ def test_a_data_file_of_flent_has_rates_between_samples(tmp_path):
     with pytest.raises(UnsupportedError, match="fewer than two samples were recorded"):
         flent.write(SimpleNamespace(**{**vars(run), "table": lambda _: one}), tmp_path / "y")
     assert not (tmp_path / "y").exists()
+
+
+def test_replications_list_the_links_that_carry_or_queue_something():
+    net = ac.topology.Dumbbell(pairs=6, rate="2 Mbps", rtt="20 ms", buffer="20 pkt")
+    result = ac.replicate(ac.Scenario(net, [{"pair": 0}], duration="2 s"), reps=2)
+    text = str(result)
+    shown = {line.split()[1] for line in text.splitlines() if line.startswith("link ")}
+    assert shown <= {"r0->r1", "r1->r0", "s0->r0", "r0->s0", "r1->d0", "d0->r1"}
+    assert {"r0->r1", "s0->r0", "r1->d0"} <= shown
+    left_out = 2 * (1 + 6 + 6) - len(shown)
+    assert f"{left_out} links carry less than 0.5 % and queue nothing; --json" in text
+    assert {row["id"] for row in result.means.to_pylist() if row["kind"] == "link"} > shown

@@ -14,6 +14,7 @@ from ackclock.experiments.executors.local import Threads, cores
 from ackclock.experiments.executors.task import Finished, Request, Task
 from ackclock.experiments.groups import JITTER, Value, balance
 from ackclock.experiments.statistics import mean_interval
+from ackclock.results.run import FEW_LINKS, count_idle, is_busy
 from ackclock.scenario.threads import count_threads
 
 if TYPE_CHECKING:
@@ -163,12 +164,20 @@ class Replication:
             "runs": [run.summary for run in self.runs],
         }
 
+    def _idle_links(self) -> set[tuple[str, str]]:
+        """Of more than a few links, those that carry next to nothing in all runs."""
+        links = [link for run in self.runs for link in run.summary["links"]]
+        names = {str(link["id"]) for link in links}
+        busy = {str(link["id"]) for link in links if is_busy(link)}
+        return {("link", name) for name in names - busy} if len(names) > FEW_LINKS else set()
+
     def __str__(self) -> str:
         shown: dict[str, tuple[str, Callable[[float], str]]] = {
             "goodput_bps": ("goodput", lambda value: engineering(value, "bit/s")),
             "utilisation": ("used", percent),
             "delay_mean_s": ("queueing delay", lambda value: engineering(value, "s")),
         }
+        idle = self._idle_links()
         rows = [
             [
                 f"{row['kind']} {row['id']}",
@@ -176,7 +185,7 @@ class Replication:
                 *(written(row[key]) for key in ("mean", "ci_low", "ci_high")),
             ]
             for row in self._means()
-            if row["metric"] in shown
+            if row["metric"] in shown and (row["kind"], row["id"]) not in idle
             for title, written in [shown[row["metric"]]]
         ]
         level = f"{100 * self.confidence:g} %"
@@ -187,6 +196,8 @@ class Replication:
             head = f"{name}: {count} replications: {self.note}"
         of_some = sum(row["metric"] in shown and row["n"] < len(self.runs) for row in self._means())
         parts = [head, table(["", "", "mean", "low", "high"], rows)]
+        if idle:
+            parts.append(f"{count_idle(len(idle))}; --json and `means` have all")
         if of_some:
             parts.append(
                 f"note: {of_some} of these means are over the runs alone that have a value"

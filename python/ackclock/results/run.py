@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ackclock._util.table_type import Table
     from ackclock.results.packet_case import PacketCase
 
-__all__ = ["TABLES", "Run"]
+__all__ = ["FEW_LINKS", "TABLES", "Run", "count_idle", "is_busy"]
 
 TABLES = (
     "windows",
@@ -286,7 +286,7 @@ class Run:
                 engineering(link["delay_mean_s"], "s"),
             ]
             for link in ordered
-            if len(ordered) <= _FEW_LINKS or _is_busy(link)
+            if len(ordered) <= FEW_LINKS or is_busy(link)
         ]
 
     def _queue_rows(self) -> tuple[list[str], list[list[str]]]:
@@ -304,7 +304,7 @@ class Run:
             ]
             for link in self.summary["links"]
             for queue in link.get("queues", ())
-            if _is_busy(link) and (queue["departed_packets"] or queue["drops"])
+            if is_busy(link) and (queue["departed_packets"] or queue["drops"])
         ]
 
     def _idle_links(self) -> list[str]:
@@ -312,11 +312,7 @@ class Run:
         idle = len(self.summary["links"]) - len(self._link_rows()[1])
         if not idle:
             return []
-        links = "1 link carries" if idle == 1 else f"{idle} links carry"
-        return [
-            f"{links} less than {percent(_IDLE)} and queue nothing; --json and"
-            ' run.summary["links"] have all'
-        ]
+        return [f'{count_idle(idle)}; --json and run.summary["links"] have all']
 
     def _measured(self) -> list[str]:
         """Say what is not over the measured time: counts, and the lives of late flows."""
@@ -535,7 +531,7 @@ class Run:
         return self.export("perfetto", path)
 
 
-_FEW_LINKS = 8
+FEW_LINKS = 8
 """So many links are all shown; of more, those that carry, queue, mark or drop something."""
 _IDLE = 0.005
 """Utilisation below which a link carries next to nothing."""
@@ -571,7 +567,26 @@ def _delay(flow: dict[str, Any]) -> str:
     return engineering(flow.get("srtt_mean_s"), "s")
 
 
-def _is_busy(link: dict[str, Any]) -> bool:
+def count_idle(count: int) -> str:
+    """Say how many links a text leaves out, and why.
+
+    Parameters
+    ----------
+    count
+        Of links.
+    """
+    links = "1 link carries" if count == 1 else f"{count} links carry"
+    return f"{links} less than {percent(_IDLE)} and queue nothing"
+
+
+def is_busy(link: dict[str, Any]) -> bool:
+    """Whether a link carries, queues, drops or marks more than next to nothing.
+
+    Parameters
+    ----------
+    link
+        Its row of a summary.
+    """
     return (
         link["utilisation"] >= _IDLE
         or link["drops"] > 0

@@ -272,7 +272,7 @@ def page(
     *,
     hidden: bool,
 ) -> None:
-    """Write a page over the store: sweeps, their figures, what is missing or was warned of.
+    """Write sweeps, their figures and what is missing as one page.
 
     The page loads nothing.
     """

@@ -44,6 +44,9 @@ BLOCK = 6
 LOWS = (Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3))
 """Least windows of regions that are tried [BDP]."""
 
+HALVINGS = 5
+"""Steps of the search for a cycle that violates a claim by more."""
+
 REPLAY_SEGMENT = Fraction(1, 100)
 """Size of a segment that is tried first, so that packets have a path of hundred to a BDP."""
 
@@ -120,6 +123,7 @@ def _prove_cycle(work: _Work, periods: tuple[int, ...], *, packets: bool) -> Pro
             answer, v = work.decide(name, *variant.cycle(period))
             if answer.word == "possible" and answer.agreed:
                 work.question = replace(question, path=variant.path)
+                answer = _worse(work, answer, period) if packets else answer
                 return _refuted(work, v, answer, period, packets=packets)
         if not (answer.agreed and answer.word == "impossible"):
             break
@@ -130,6 +134,29 @@ def _prove_cycle(work: _Work, periods: tuple[int, ...], *, packets: bool) -> Pro
             return work.proof("proved", closed, BLOCK)
     text = f"no cycle of up to {decided} round trips violates it" if decided else _undecided(answer)
     return work.proof("unknown", text, decided)
+
+
+def _worse(work: _Work, answer: Answer, period: int) -> Answer:
+    """Find a cycle that violates the claim by more: packets, which are whole, then show it too.
+
+    Between nothing and the claim's value it halves `HALVINGS` times, by one solver: that the claim
+    is refuted is known, and the numbers are computed again.
+    """
+    question = work.question
+    if question.claim.kind.name not in {"utilisation", "no-starvation"}:
+        return answer
+    alone = replace(work.limits, solvers=work.limits.solvers[:1])
+    low, high = Fraction(0), question.claim.value
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        harder = replace(question, claim=replace(question.claim, value=middle))
+        _, terms = harder.cycle(period)
+        other = decide(terms, alone)
+        if other.word == "possible":
+            answer, high = other, middle
+        else:
+            low = middle
+    return answer
 
 
 def _variants(question: Question, period: int) -> Iterator[tuple[str, Question]]:

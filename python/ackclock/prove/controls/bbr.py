@@ -44,12 +44,13 @@ def _bandwidth(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Te
         least = served[t - 1] - served[t - 2]
         for k in back:
             least = larger(served[t - 1 - k] - served[t - 2 - k], least)
-        yield _estimate(n, t) >= least
+        floor = v.segment / (1 + v.path.jitter)
+        yield _estimate(n, t) >= larger(least, floor)
         if t > ROUNDS:
             most = served[t - 1] - served[max(t - 3, 0)]
             for k in back:
                 most = larger(served[t - 1 - k] - served[max(t - 3 - k, 0)], most)
-            yield _estimate(n, t) <= most
+            yield _estimate(n, t) <= larger(most, floor)
 
 
 def _window(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:
@@ -74,8 +75,8 @@ RELATION = Relation(
     name="bbr",
     parameters={"cwnd_gain": Fraction(2)},
     rules=(
-        Rule("bandwidth", "The estimate is the largest rate of delivery of four round trips.",
-             _bandwidth),
+        Rule("bandwidth", "The estimate is the largest rate of delivery of four round trips, at"
+             " least a segment in base round trip and jitter.", _bandwidth),
         Rule("window", "The window is a gain times the bandwidth and the base round trip, at"
              " least four segments.", _window),
         Rule("pacing", "It paces at the estimate, times 1.25, 0.75, 1 and 1 in turn.", _pacing),

@@ -114,3 +114,38 @@ def test_vegas_is_the_agent_of_ns2_with_its_own_recovery():
 def test_what_ns2s_vegas_does_not_have_is_refused(cc, message):
     with pytest.raises(ac.ScenarioError, match=message):
         vegas(**{"flows[0].cc": cc})
+
+
+def test_a_recovery_right_after_a_timeout_does_not_restart_the_timer():
+    # Partial acknowledgements before a timeout at 4.671318 s, marks and three duplicates after it
+    # with nothing new between: in ns-2.35 the timer that fast retransmit set at 4.752319 s, for
+    # 2 x 0.221 s, expires at 5.194319 s, and packet 332 is sent once more.
+    red = {"kind": "red", "ns2_seed": 904040482, "ecn": True, "min_th": 4, "max_th": 12}
+    red |= {
+        "w_q": 0.01,
+        "max_p": 0.1,
+        "gentle": True,
+        "bytes": False,
+        "mean_packet": 1000,
+        "wait": True,
+        "mark_p": 1,
+    }
+    links = [
+        {"a": "n0", "b": "n1", "rate": 4029349, "delay": 0.021828, "buffer": "37 pkt"},
+        {"a": "n1", "b": "n2", "rate": 4674453, "delay": 0.055684, "buffer": "25 pkt"},
+        {"a": "n2", "b": "n3", "rate": 5419133, "delay": 0.047799, "buffer": "7 pkt"},
+        {"a": "s0", "b": "n0", "rate": 44953037, "delay": 0.002112, "buffer": "2000 pkt"},
+        {"a": "n2", "b": "d0", "rate": 16727540, "delay": 0.008899, "buffer": "2000 pkt"},
+    ]
+    links[0] |= {"qdisc": red, "back_qdisc": "fifo"}
+    flow = {"src": "s0", "dst": "d0", "start": 2.558369, "recovery": "newreno"}
+    tcp = {"tick": 0.001, "boot": 0.0007122825959282399, "delayed_ack": 1, "receiver_window": 1000}
+    tcp |= {"min_rto": 0.2, "initial_window": 1, "limited_transmit": True}
+    tcp |= {"mss": 552, "header": 40, "ecn": True}
+    flow |= {"cc": {"kind": "aimd", "a": 0.5, "b": 0.8}, "tcp": tcp}
+    record = {"tables": ["packets"], "links": ["s0->n0"]}
+    net = {"kind": "graph", "links": links}
+    data = {"era": "ns2", "duration": 6, "net": net, "flows": [flow], "record": record}
+    rows = ac.Scenario.from_data(data).run().packets.to_pylist()
+    sent = [row["time_s"] for row in rows if row["seq"] == 332 and row["event"] == "arrival"]
+    assert sent[-2:] == pytest.approx([5.194190, 5.194319], abs=1e-6)

@@ -4,7 +4,7 @@
 //!
 //! **Rule**: as Reno; an acknowledgement of `n` packets that leaves some of the window missing
 //! retransmits the next missing packet and deflates the inflated window by `n - 1`. The first
-//! such acknowledgement restarts the timer, later ones do not ("impatient"). At most two packets
+//! such acknowledgement restarts the timer, later ones do not ("impatient"), also over a timeout. At most two packets
 //! leave per acknowledgement during recovery.
 
 use super::machine::{AckIn, Action, Machine, Reaction, Timing};
@@ -13,7 +13,7 @@ use crate::tcp::EndpointCtx;
 
 #[derive(Default)]
 pub(super) struct NewReno {
-    /// A partial acknowledgement of this recovery was seen.
+    /// A partial acknowledgement was seen since the last new one outside of a recovery.
     partial: bool,
 }
 
@@ -46,8 +46,9 @@ impl Reaction for NewReno {
     }
 
     fn forget(&mut self, m: &mut Machine) {
+        // That a partial acknowledgement was seen is forgotten by a new acknowledgement outside of a recovery alone:
+        // in one that duplicates begin right after a timeout the first of them does not restart the timer.
         m.dupacks = 0;
-        self.partial = false;
     }
 }
 

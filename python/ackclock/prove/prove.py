@@ -4,7 +4,7 @@ Rule::
 
     moment, reach:  from any state; no path violates it: proved;  one does: refuted
     cycle:
-        1. a cycle of 2, 4, 6, 8 round trips violates it: refuted; first on a link of constant rate
+        1. a cycle of 2, 4 or 6 round trips violates it: refuted; first on a link of constant rate
            with jitter, whose paths packets can follow, then on the whole model
         2. utilisation: of the regions of windows above `LOWS` the widest that is kept and in which
            every block of `BLOCK` round trips delivers as much: proved, from every state of it on
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PERIODS", "prove"]
 
-PERIODS = (2, 4, 6, 8)
+PERIODS = (2, 4, 6)
 """Periods of cycles that are searched [base round trips]."""
 
 BLOCK = 6

@@ -38,6 +38,8 @@ __all__ = ["prove"]
 @click.option(
     "--theorems", is_flag=True, help="Prove what ships with ackclock; CONTROL narrows it."
 )
+@click.option("--longest", type=click.IntRange(2, 12), default=6, show_default=True,
+              help="Longest cycle that is searched [round trips].")  # fmt: skip
 @click.option("--list", "listed", is_flag=True, help="List relations and properties.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write page, formulas, scenario into DIR.")
 @JSON
@@ -52,6 +54,7 @@ def prove(
     server: Server,
     segment: str | None,
     seconds: float,
+    longest: int,
     theorems: bool,
     listed: bool,
     out: Path | None,
@@ -109,7 +112,8 @@ def prove(
     if missing := missing_of("prove"):
         raise click.ClickException(missing)
     with Bar(f"prove {control}", shown=not quiet) as progress:
-        proof = work(question, limits=limits, progress=progress)
+        periods = tuple(range(2, longest + 1, 2))
+        proof = work(question, limits=limits, periods=periods, progress=progress)
     deliver(proof, out, command_line(), as_json=as_json, quiet=quiet)
 
 

@@ -10,14 +10,17 @@ from ackclock.cli.main import main
 from ackclock.engines.model.fast import joining
 from ackclock.engines.model.linear_conditions import chiu_jain_conditions
 from ackclock.errors import AckclockError
+from ackclock.prove.controls import RELATIONS
 from ackclock.prove.prove import prove
 from ackclock.prove.question import make_question
+from ackclock.prove.refine import TABLES, obeys, sample
 from ackclock.prove.solvers import Limits, decide
 from ackclock.prove.terms import product, unknown
 from ackclock.prove.theorems import check_theorems, names_of
 from ackclock.prove.theorems.algebra import _late_comer
 from ackclock.prove.trace import Trace
 from ackclock.scenario.load import load
+from ackclock.scenario.scenario import Scenario
 
 pytest.importorskip("z3")
 pytest.importorskip("cvc5")
@@ -29,6 +32,19 @@ def test_copa_on_several_servers_is_refuted_and_its_path_runs():
     assert proof.verdict == "refuted"
     assert proof.replay.replayed
     assert proof.replay.measured < 0.1
+
+
+def test_what_is_replayed_is_a_path_of_the_model():
+    """Its packets obey the constraints of the path, whatever the control does."""
+    proof = prove(make_question("copa", "utilisation=0.1"), periods=(2,))
+    data = dict(proof.replay.data) | {"duration": "20 s", "warmup": "10 s"}
+    run = Scenario.from_data(data).run(record=list(TABLES))
+    anything = replace(RELATIONS["copa"], rules=())
+    for begin in (10.03, 14.0):
+        samples = sample(run, begin, 8, jitter=1, buffer=None)
+        assert obeys(samples, anything, {})
+        less = replace(samples, jitter=-1)
+        assert not obeys(less, anything, {})
 
 
 def test_copa_on_one_server_has_no_cycle_below_half():

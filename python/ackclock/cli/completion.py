@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
-__all__ = ["algorithms", "figures", "papers", "profiles", "rooms", "tables"]
+__all__ = ["algorithms", "figures", "papers", "profiles", "relations", "rooms", "tables"]
 
 
 def _completion(names: Callable[[], Iterable[tuple[str, str]]], *, files: bool = False) -> Complete:
@@ -72,6 +72,12 @@ def _profiles() -> Iterable[tuple[str, str]]:
     return ((name, "") for name in ["akella", *names()])
 
 
+def _relations() -> Iterable[tuple[str, str]]:
+    from ackclock.prove.controls import RELATIONS
+
+    return ((name, ", ".join(relation.parameters)) for name, relation in RELATIONS.items())
+
+
 def _tables() -> Iterable[tuple[str, str]]:
     from ackclock.results.run import TABLES
 
@@ -87,5 +93,6 @@ def _figures() -> Iterable[tuple[str, str]]:
 rooms = _completion(_rooms)
 papers = _completion(_papers, files=True)
 profiles = _completion(_profiles, files=True)
+relations = _completion(_relations)
 tables = _completion(_tables)
 figures = _completion(_figures)

@@ -115,7 +115,8 @@ PROPERTIES: dict[str, Property] = {
                  "within {value} round trips something is delivered, from any state",
                  _nothing_delivered, 2, 20, "round trips"),
         Property("recovery", "reach",
-                 "half of the capacity is delivered {value} round trips after a burst of losses",
+                 "half of the capacity is delivered {value} round trips after a burst of losses"
+                 " begins at a window of 2 BDP or more",
                  _slow_recovery, 4, 20, "round trips"),
     )
 }  # fmt: skip

@@ -82,8 +82,7 @@ def prove(
     name = f"from any state, {steps} round trips"
     answer, v = work.decide(name, *question.from_any_state(steps))
     if answer.agreed and answer.word == "impossible":
-        since = "at every time" if kind == "moment" else "from any state, at any time"
-        return work.proof("proved", f"{question.claim.sentence}: {since}", steps)
+        return work.proof("proved", f"{question.claim.sentence}: at every time", steps)
     if answer.agreed and answer.word == "possible":
         return _refuted(work, v, answer, 0, packets=packets)
     return work.proof("unknown", _undecided(answer), 0)

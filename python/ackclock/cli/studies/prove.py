@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ackclock.cli import completion
 from ackclock.cli.options import FILE, JSON, QUIET, print_json
 from ackclock.cli.studies.deliver import deliver
 
@@ -19,7 +20,7 @@ __all__ = ["prove"]
 
 
 @click.command()
-@click.argument("control", required=False)
+@click.argument("control", required=False, shell_complete=completion.relations)
 @click.option("--property", "claim", metavar="NAME=VALUE", help="What is claimed; see --list.")
 @click.option("--set", "changes", multiple=True, metavar="NAME=VALUE",
               help="A constant of the control, as in --set b=0.8.")  # fmt: skip

@@ -105,7 +105,7 @@ def test_an_explanation_in_a_notebook_shows_what_it_explains():
     explained = ac.load(text).explain()
     page = explained._repr_html_()
     printed = str(explained)
-    for said in ("1 flows", "r0-&gt;r1", "default used", "predicted: "):
+    for said in ("1 flow,", "r0-&gt;r1", "default used", "predicted: "):
         assert said in page
         assert said.replace("&gt;", ">") in printed
     assert page.count("<table") == 4

@@ -14,7 +14,7 @@ from ackclock._util.text_table import table
 from ackclock.catalogue import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sized
 
 __all__ = ["Explanation", "left_out"]
 
@@ -111,6 +111,10 @@ def _buffer(link: dict[str, Any]) -> str:
     return " and ".join(limits) or "unlimited"
 
 
+def _count(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
+
+
 class Explanation:
     """Routes, bandwidth-delay products, defaults used and predicted cost of a scenario.
 
@@ -132,8 +136,8 @@ class Explanation:
     def _head(self) -> str:
         data = self.data
         return (
-            f"{self.name or 'scenario'}: {len(data['flows'])} flows, {len(data['links'])} links,"
-            f" era {data['era']}"
+            f"{self.name or 'scenario'}: {_count(data['flows'], 'flow')},"
+            f" {_count(data['links'], 'link')}, era {data['era']}"
         )
 
     def _tables(self) -> list[tuple[list[str], list[list[str]]]]:

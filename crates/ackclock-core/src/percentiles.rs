@@ -160,7 +160,9 @@ mod tests {
             let mut times: Vec<u64> =
                 times.into_iter().map(|(bits, any)| any & ((2 << bits) - 1)).collect();
             let mut classes = Percentiles::default();
-            times.iter().for_each(|&ps| classes.note(Span(ps)));
+            for &ps in &times {
+                classes.note(Span(ps));
+            }
             times.sort_unstable();
             let place = ((rank * times.len() as f64).ceil() as usize).max(1) - 1;
             let exact = Span(times[place]).seconds();

@@ -5,6 +5,7 @@ import pytest
 
 import ackclock as ac
 from ackclock.experiments.metrics import MetricError, of_run
+from ackclock.results.old_columns import with_old_names
 from ackclock.results.summary import whole
 
 
@@ -35,3 +36,9 @@ def test_a_table_of_an_earlier_version_is_read_under_the_new_name():
     summary = whole({"flows": None, "links": None}, rows.__getitem__)
     assert summary["flows"][0]["completed_after_s"] == 0.5
     assert "completion_s" not in summary["flows"][0]
+
+
+def test_a_text_under_the_old_names_is_that_of_before():
+    new = "SELECT start_s + completed_after_s, completed_at_s, not_completed_at_s_either FROM flows"
+    old = "SELECT start_s + completion_s, completion_s, not_completed_at_s_either FROM flows"
+    assert with_old_names(new) == with_old_names(old) == old

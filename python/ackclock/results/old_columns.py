@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["add_old_columns", "new_name", "rename_columns", "rename_keys"]
+__all__ = ["add_old_columns", "new_name", "rename_columns", "rename_keys", "with_old_names"]
 
 _OLD = "completion_s"
 _DURATION, _TIME = "completed_after_s", "completed_at_s"
@@ -55,6 +56,17 @@ def rename_keys(row: dict[str, Any]) -> dict[str, Any]:
         Its values by column.
     """
     return {new_name(name, row): value for name, value in row.items()} if _OLD in row else row
+
+
+def with_old_names(text: str) -> str:
+    """Write the earlier names of columns in a text, so that its hash is that of before.
+
+    Parameters
+    ----------
+    text
+        SQL, or data that has some.
+    """
+    return re.sub(rf"\b({_DURATION}|{_TIME})\b", _OLD, text)
 
 
 def add_old_columns(table: pa.Table, names: Iterable[str]) -> pa.Table:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util.foreign_files import read_bytes, read_json
 from ackclock.errors import AckclockError
+from ackclock.results.old_columns import with_old_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +107,9 @@ def paper_hash(paper: PaperData) -> str:
                 if file.suffix == ".toml":
                     table = tomllib.loads(content.decode())
                     rules = table if at.is_dir() else _rules(table)
-                    content = json.dumps(rules, sort_keys=True, default=str).encode()
+                    text = json.dumps(rules, sort_keys=True, default=str)
+                    # Another name of a column makes no search stale.
+                    content = with_old_names(text).encode()
                 found.update(f"{file.relative_to(paper.folder).as_posix()}\0".encode())
                 found.update(content)
     return found.hexdigest()

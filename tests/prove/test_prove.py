@@ -10,6 +10,7 @@ from ackclock.cli.main import main
 from ackclock.engines.model.fast import joining
 from ackclock.engines.model.linear_conditions import chiu_jain_conditions
 from ackclock.errors import AckclockError
+from ackclock.prove import prove as prove_module
 from ackclock.prove.controls import RELATIONS
 from ackclock.prove.prove import prove
 from ackclock.prove.question import make_question
@@ -32,6 +33,26 @@ def test_copa_on_several_servers_is_refuted_and_its_path_runs():
     assert proof.verdict == "refuted"
     assert proof.replay.replayed
     assert proof.replay.measured < 0.1
+
+
+def test_a_cycle_is_repeated_before_it_counts(monkeypatch):
+    """What cannot follow itself is no cycle, and the verdict stays open."""
+    monkeypatch.setattr(prove_module, "_repeats", lambda *_: False)
+    proof = prove(make_question("copa", "utilisation=0.1"), periods=(2,), packets=False)
+    assert proof.verdict == "unknown"
+    assert "cannot be repeated" in proof.sentence
+
+
+def test_three_turns_of_a_path_that_is_no_cycle_are_impossible():
+    proof = prove(make_question("copa", "utilisation=0.1"), periods=(2,), packets=False)
+    assert [one.name for one in proof.formulas][-1] == "that cycle three times over"
+    windows = tuple(2 * x for x in proof.trace.window[0])
+    for trace, word in (
+        (proof.trace, "possible"),
+        (replace(proof.trace, window=(windows,)), "impossible"),
+    ):
+        _, terms = prove_module._repeated(proof.question, trace)
+        assert decide(terms, Limits()).word == word
 
 
 def test_what_is_replayed_is_a_path_of_the_model():

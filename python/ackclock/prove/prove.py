@@ -23,6 +23,7 @@ from ackclock.prove.lemmas import Bound, Lemma
 from ackclock.prove.proof import Formula, Proof
 from ackclock.prove.replay import Replay, replay
 from ackclock.prove.solvers import Limits, decide
+from ackclock.prove.terms import equal
 from ackclock.prove.trace import read_trace
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ackclock.prove.question import Question
     from ackclock.prove.solvers import Answer
     from ackclock.prove.terms import Term
+    from ackclock.prove.trace import Trace
 
 __all__ = ["PERIODS", "prove"]
 
@@ -84,7 +86,7 @@ def prove(
     if answer.agreed and answer.word == "impossible":
         return work.proof("proved", f"{question.claim.sentence}: at every time", steps)
     if answer.agreed and answer.word == "possible":
-        return _refuted(work, v, answer, 0, packets=packets)
+        return _refuted(work, read_trace(v, answer.values, 0), packets=packets)
     return work.proof("unknown", _undecided(answer), 0)
 
 
@@ -116,23 +118,37 @@ class _Work:
 def _prove_cycle(work: _Work, periods: tuple[int, ...], *, packets: bool) -> Proof:
     question = work.question
     decided = 0
+    reason = ""
     multiple = question.relation.period
     for period in sorted({-(-one // multiple) * multiple for one in periods}):
         for name, variant in _variants(question, period):
             answer, v = work.decide(name, *variant.cycle(period))
-            if answer.word == "possible" and answer.agreed:
+            if answer.agreed and answer.word == "possible":
                 work.question = replace(question, path=variant.path)
-                answer = _worse(work, answer, period) if packets else answer
-                return _refuted(work, v, answer, period, packets=packets)
-        if not (answer.agreed and answer.word == "impossible"):
+                worse = _worse(work, answer, period) if packets else answer
+                for one in (worse, answer):
+                    trace = read_trace(v, one.values, period)
+                    if _repeats(work, trace):
+                        return _refuted(work, trace, packets=packets)
+                work.question = question
+                reason = f"one of {period} does that ends as it begins, but cannot be repeated"
+            elif not (answer.agreed and answer.word == "impossible"):
+                reason = _undecided(answer)
+        if answer.undecided:
             break
-        decided = period
+        decided = decided if reason else period
     if question.claim.kind.name == "utilisation":
         closed = _close(work)
         if closed is not None:
             return work.proof("proved", closed, BLOCK)
-    text = f"no cycle of up to {decided} round trips violates it" if decided else _undecided(answer)
-    return work.proof("unknown", text, decided)
+    parts = [f"no cycle of up to {decided} round trips violates it"] if decided else []
+    return work.proof("unknown", "; ".join([*parts, *([reason] if reason else [])]), decided)
+
+
+def _repeats(work: _Work, trace: Trace) -> bool:
+    """Say whether a cycle can follow itself: how losses become known may look far back."""
+    answer, _ = work.decide("that cycle three times over", *_repeated(work.question, trace))
+    return answer.agreed and answer.word == "possible"
 
 
 def _worse(work: _Work, answer: Answer, period: int) -> Answer:
@@ -199,11 +215,11 @@ def _close(work: _Work) -> str | None:
     return None
 
 
-def _refuted(work: _Work, v: Curves, answer: Answer, period: int, *, packets: bool) -> Proof:
-    question = work.question
-    trace = read_trace(v, answer.values, period)
-    for_ever = f"a cycle of {period} round trips, for ever" if period else "a path from some state"
-    result = work.proof("refuted", f"violated by {for_ever}", period or v.path.steps)
+def _refuted(work: _Work, trace: Trace, *, packets: bool) -> Proof:
+    question, period = work.question, trace.period
+    path = f"a cycle of {period} round trips, for ever" if period else "a path from some state"
+    steps = period or len(trace.capacity) - 1
+    result = work.proof("refuted", f"violated by {path}", steps)
     outcome = None
     if packets and question.path.server == "plain":
         text = "packets follow a link with jitter after it, which is not of these paths"
@@ -213,6 +229,32 @@ def _refuted(work: _Work, v: Curves, answer: Answer, period: int, *, packets: bo
             question.relation, question.values, question.claim, trace, question.path.buffer
         )
     return replace(result, trace=trace, replay=outcome)
+
+
+def _repeated(question: Question, trace: Trace) -> tuple[Curves, list[Term]]:
+    """Write a path that is a cycle three times over; how losses become known may look far back."""
+    period = trace.period
+    v = question.curves(3 * period + len(trace.capacity) - 1 - period)
+
+    def pinned(curve: list[Term], numbers: tuple[Fraction, ...], *, moves: bool) -> Iterator[Term]:
+        grows = numbers[period] - numbers[0] if moves else Fraction(0)
+        for t, term in enumerate(curve):
+            turns = min(t // period, 3)
+            yield equal(term, numbers[t - turns * period] + turns * grows)
+
+    terms = question.terms(v)
+    terms.append(equal(v.segment, trace.segment))
+    for n in v.flows:
+        for curve, numbers in (
+            (v.sent[n], trace.sent[n]),
+            (v.served[n], trace.served[n]),
+            (v.lost[n], trace.lost[n]),
+            (v.noticed[n], trace.noticed[n]),
+        ):
+            terms += pinned(curve, numbers, moves=True)
+        terms += pinned(v.window[n], trace.window[n], moves=False)
+    terms += pinned([v.capacity(t) for t in v.times], trace.capacity, moves=True)
+    return v, terms
 
 
 def _undecided(answer: Answer) -> str:

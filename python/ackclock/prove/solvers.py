@@ -38,12 +38,12 @@ class Limits:
     seconds
         Of wall time.
     work
-        In units of Z3's resource count; about two million take a second. cvc5 has a hundredth.
+        In units of Z3's resource count; about two million take a second. cvc5 has a fortieth of it.
     solvers
         Names of the solvers that are called.
     """
 
-    seconds: float = 60.0
+    seconds: float = 120.0
     work: int = 200_000_000
     solvers: tuple[str, ...] = ("z3", "cvc5")
 
@@ -136,7 +136,7 @@ def _run_cvc5(text: str, sorts: Mapping[str, str], limits: Limits) -> tuple[Word
     solver.setOption("produce-models", "true")
     solver.setOption("incremental", "false")
     solver.setOption("tlimit-per", str(int(limits.seconds * 1000)))
-    solver.setOption("rlimit-per", str(limits.work // 100))
+    solver.setOption("rlimit-per", str(limits.work // 40))
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "formula")
     symbols = parser.getSymbolManager()

@@ -34,7 +34,7 @@ __all__ = ["prove"]
 @click.option(
     "--segment", metavar='"0.01 bdp"', help="Size of a segment; left out: any in a range."
 )
-@click.option("--time", "seconds", type=click.FloatRange(min=0, min_open=True), default=60,
+@click.option("--time", "seconds", type=click.FloatRange(min=0, min_open=True), default=120,
               show_default=True, help="Limit of each call of a solver [s].")  # fmt: skip
 @click.option(
     "--theorems", is_flag=True, help="Prove what ships with ackclock; CONTROL narrows it."

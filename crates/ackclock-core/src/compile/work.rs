@@ -209,8 +209,11 @@ fn segments(flow: &PlanFlow, until: Time) -> f64 {
         Some(Supply::Bursts(size, every)) => {
             (size.0 as f64 / mss).ceil() * (active_s / every.seconds()).ceil()
         }
-        // Beyond whole segments frames wait for more.
-        Some(Supply::Media(media, ..)) => media.max.bps() / 8.0 * active_s / mss + 1.0,
+        // The first frame is there at the beginning. Beyond whole segments frames wait for more.
+        Some(Supply::Media(media, ..)) => {
+            let of_frame = media.max.bps() / 8.0 / media.fps / mss;
+            (active_s * media.fps).ceil() * of_frame + 1.0
+        }
         Some(Supply::Turns(turns)) => {
             // A turn follows the pause after the one before it.
             let mut left = active_s;

@@ -71,6 +71,10 @@ fn the_work_of_transfers_is_predicted() {
             "bursts above the link",
             dumbbell(1, &json!({ "flows": one("3 MB", &json!({ "every": "1 s" })) })),
         ),
+        (
+            "a frame of hours",
+            dumbbell(1, &json!({ "flows": [{ "pair": 0, "media": { "fps": 1e-5 } }] })),
+        ),
     ]);
 }
 

@@ -30,7 +30,8 @@ struct Log {
 
 type Shared = Arc<Mutex<Log>>;
 
-/// Halves once per event, as RFC 9002 appendix B.6, and grows by one packet per window.
+/// Halves once per event, as RFC 9002 appendix B.6, and grows by one packet per window. At a timeout it cuts ssthresh too, as
+/// those of RFC 5681 do, which persistent congestion does not require.
 struct Halving {
     log: Shared,
     samples: bool,
@@ -43,7 +44,7 @@ impl CongestionControl for Halving {
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         self.log.lock().unwrap().events.push(*event);
         if matches!(event.signal, Signal::Rto { .. }) {
-            window.cwnd = 1.0;
+            (window.cwnd, window.ssthresh) = (1.0, 1.5);
         } else {
             window.ssthresh = (window.cwnd / 2.0).max(2.0);
             window.cwnd = window.ssthresh;

@@ -66,6 +66,20 @@ fn a_packet_three_below_the_largest_is_lost_and_its_data_leave_with_a_new_number
     assert_eq!(numbers, (0..11).collect::<Vec<_>>());
 }
 
+/// RFC 9002, appendix B.5: what left at the time of the reduction, as the segment sent again, does not grow the window: after
+/// its ACK it is half of what it was, 10 and the three packets acknowledged before, as 2 is lost.
+#[test]
+fn what_leaves_with_a_reduction_does_not_grow_the_window() {
+    let mut wire = Setup::new().segments(10).dropping(&[2]).start();
+    wire.run(at(100_000));
+    assert_eq!(wire.again(), [(10, 2)]);
+    let resent = wire.data().find(|packet| packet.seq == 10).unwrap().at;
+    assert_eq!(resent, wire.log.lock().unwrap().events[0].now);
+    let seen = wire.sender.snapshot();
+    assert!(seen.completed_s > 0.0 && seen.ssthresh > 2.0);
+    assert_eq!(seen.cwnd, seen.ssthresh);
+}
+
 /// Of ten packets number 8 is dropped: only one follows, so time decides. They leave at 201 ms; the ACK of 9
 /// comes at 411 ms with a sample of 210 ms, the largest: 201 + 9/8 x 210 = 437.25 ms.
 #[test]

@@ -93,6 +93,68 @@ fn the_last_segment_of_a_burst_of_several_has_psh() {
     }
 }
 
+/// A window that nothing changes, and no slow start.
+struct Still;
+
+impl CongestionControl for Still {
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+    fn on_congestion(&mut self, _window: &mut Window, _event: &Congestion) {}
+    fn uses_slow_start(&self) -> bool {
+        false
+    }
+}
+
+/// 800 segments of 1000 B in 0.2 s, or a little more: of that rate 2^-10 s are 3906 B. Twice as much is a burst of seven
+/// segments while cwnd is below half of ssthresh, 1.2 times as much one of four.
+#[test]
+fn bursts_are_a_millisecond_at_twice_the_rate_in_slow_start_and_at_six_fifths_after_it() {
+    for (ssthresh, segments) in [(f64::INFINITY, 7), (1599.0, 4), (1601.0, 7)] {
+        let mut setup = setup();
+        setup.cc = Some(Box::new(Still));
+        setup.service = Span::from_micros(10);
+        setup.config.window_autotuning = false;
+        setup.config.quick_acks = 0;
+        setup.config.initial_window = 800;
+        setup.config.initial_ssthresh = ssthresh;
+        let mut wire = setup.build().started();
+        wire.run(at(205));
+        let mut counts = [0; 64];
+        for together in wire.left[800..].chunk_by(|a, b| a.at == b.at) {
+            counts[together.len()] += 1;
+        }
+        let most = (0..64).max_by_key(|&len| counts[len]).unwrap();
+        assert_eq!(most, segments, "{ssthresh}: {counts:?}");
+    }
+}
+
+/// A round trip of 0.2 ms. 50 us after a flight of 61 there is room for 29 of 90, less than a third and less than a burst of
+/// 64 KiB: the next ACK is 0.15 ms away, more than half an SRTT, so they leave. After 150 us it is 0.05 ms away: they wait.
+#[test]
+fn what_is_no_burst_waits_for_an_acknowledgement_within_half_a_round_trip() {
+    for (us, leaves) in [(50, true), (150, false)] {
+        let mut setup = setup();
+        setup.cc = Some(Box::new(Still));
+        setup.delay = Span::from_micros(100);
+        setup.service = Span::from_micros(1);
+        setup.config.window_autotuning = false;
+        setup.config.initial_window = 90;
+        let mut wire = setup.build();
+        wire.call(true, |sender, _, ctx| {
+            sender.supply_until(1, ctx);
+            sender.start(ctx);
+        });
+        wire.run(at(1));
+        wire.now = at(1);
+        wire.call(true, |sender, _, ctx| sender.supply_until(62, ctx));
+        assert_eq!(wire.left.len(), 62);
+        let later = at(1) + Span::from_micros(us);
+        wire.run(later);
+        wire.now = later;
+        wire.call(true, |sender, _, ctx| sender.supply_until(300, ctx));
+        assert_eq!(wire.left.len(), if leaves { 91 } else { 62 }, "{us}");
+    }
+}
+
 /// 100 segments, then nothing for two RTOs and a half, or for many: halved twice, or down to the initial window;
 /// ssthresh is 3/4 of 100.
 #[test]

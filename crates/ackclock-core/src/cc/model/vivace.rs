@@ -281,8 +281,8 @@ impl Vivace {
         if let [Some(low), Some(high)] = self.pair {
             self.utility = f64::midpoint(low, high);
             let gradient = (high - low) / (2.0 * self.params.probe * self.rate);
-            self.rate = self.rate + self.step(gradient);
-            self.rate = self.in_range(self.rate);
+            let step = self.step(gradient);
+            self.rate = self.in_range(self.rate + step);
         }
         self.probe(now);
     }
@@ -326,7 +326,7 @@ impl Vivace {
 
     fn set_window(&self, window: &mut Window) {
         let packets = WINDOW_GAIN * self.rate_now() * 1e6 * self.srtt().seconds() / self.wire_bits;
-        window.cwnd = packets.max(2.0 * LEAST).min(MAX_WINDOW);
+        window.cwnd = packets.clamp(2.0 * LEAST, MAX_WINDOW);
         window.ssthresh = window.cwnd;
     }
 }

@@ -34,7 +34,7 @@ fn scenario(era: &str, net: (&str, &str, f64, f64), tcp: &Value, flow: &Value) -
 }
 
 /// That no packet is smaller than what lookahead counts with, and that every way to run it does the same.
-fn assert_same(scenario: Value) {
+fn assert_same(scenario: &Value) {
     let plan = planned(scenario.clone());
     let least: Vec<u16> = plan.flows.iter().map(smallest_packet).collect();
     let run = |threads| -> Results {
@@ -57,7 +57,7 @@ fn a_first_packet_without_a_header_does_not_overtake_the_clock() {
     for era in ["2007", "2002", "1999", "ns2"] {
         let tcp = json!({ "mss": 1, "syn": false, "timestamps": false });
         let flow = json!({ "pair": 0, "cc": "aimd" });
-        assert_same(scenario(era, ("parking-lot", "fifo", 1e10, 1e-3), &tcp, &flow));
+        assert_same(&scenario(era, ("parking-lot", "fifo", 1e10, 1e-3), &tcp, &flow));
     }
 }
 
@@ -69,7 +69,7 @@ fn samples_of_the_first_tick_are_no_fault() {
     for syn in [false, true] {
         let mut tcp = tcp.clone();
         tcp["syn"] = json!(syn);
-        assert_same(scenario("rfc", ("star", "fifo", 4e11, 1e-7), &tcp, &json!({ "pair": 0 })));
+        assert_same(&scenario("rfc", ("star", "fifo", 4e11, 1e-7), &tcp, &json!({ "pair": 0 })));
     }
 }
 
@@ -107,6 +107,6 @@ proptest! {
         } else if let Some(size) = size {
             flow["size"] = json!(size);
         }
-        assert_same(scenario(era, (kind, qdisc, rate, delay_s), &tcp, &flow));
+        assert_same(&scenario(era, (kind, qdisc, rate, delay_s), &tcp, &flow));
     }
 }

@@ -176,10 +176,14 @@ fn check(kind: &LinkKind, link: &DuplexLink, first: bool, problems: &mut Vec<Pro
     let mut values = Values { path, problems };
     values.rate("rate", Some(link.rate));
     values.delay("delay", Some(link.delay));
+    values.time(link.rate, link.delay);
     if !first {
         return;
     }
     values.rate("back_rate", spec.back_rate);
+    if let Some(back_rate) = spec.back_rate {
+        values.time(back_rate, link.delay);
+    }
     values.loss("loss", Some(spec.loss));
     values.loss("back_loss", Some(spec.back_loss));
     values.mtu("mtu", Some(spec.mtu));
@@ -216,6 +220,17 @@ impl Values<'_> {
 
     pub(super) fn delay(&mut self, key: &str, delay: Option<Span>) {
         self.in_range(&RANGES[1], key, delay.map(Span::seconds));
+    }
+
+    /// Packets that cross links in no time at all would go round for ever at one instant.
+    fn time(&mut self, rate: BitRate, delay: Span) {
+        if delay == Span::ZERO && rate.transmission(Bytes(1)) == Span::ZERO {
+            let rate = rate.bps();
+            self.wrong(
+                "delay",
+                format!("is zero, and a byte at {rate} bit/s takes no time either; expected a delay of 1 ps or more"),
+            );
+        }
     }
 
     pub(super) fn loss(&mut self, key: &str, loss: Option<f64>) {

@@ -98,6 +98,20 @@ fn mistakes_in_the_streams_of_a_call_are_reported_with_their_keys() {
 }
 
 #[test]
+fn a_link_that_takes_no_time_is_refused() {
+    let with_links = |rate: &str, delay: &str| {
+        let link = json!({"a": "r", "b": "c", "rate": rate, "delay": delay});
+        with("/net/links", json!([link, {"a": "a", "b": "r", "rate": "10 Mbps", "delay": "5 ms"}]))
+    };
+    assert_eq!(problems(&with_links("16 Tbps", "0 s")), []);
+    assert_eq!(problems(&with_links("17 Tbps", "1 ps")), []);
+    let refused = problems(&with_links("17 Tbps", "0 s"));
+    let [problem] = &refused[..] else { panic!("{refused:?}") };
+    assert_eq!(problem.0, "net.links[0].delay");
+    assert!(problem.1.contains("a byte at 17000000000000 bit/s takes no time either"));
+}
+
+#[test]
 fn the_good_scenario_is_good() {
     assert_eq!(problems(&good()), []);
 }

@@ -11,7 +11,7 @@ const MOST_INTERVALS: u64 = 400;
 const FEWEST_INTERVALS: u64 = 80;
 
 /// Visits of flows, or of links, that are made for it.
-const VISITS: u64 = 400_000;
+const VISITS: u64 = 40_000;
 
 /// Links of a network whose queues are looked at.
 const MOST_LINKS: usize = 4096;

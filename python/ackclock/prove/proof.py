@@ -9,6 +9,7 @@ from ackclock._util.text_table import table
 from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ackclock.prove.question import Question
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ackclock.prove.solvers import Answer
     from ackclock.prove.trace import Trace
 
-__all__ = ["Formula", "Proof"]
+__all__ = ["Formula", "Proof", "write_formulas", "write_scenario"]
 
 _LEFT = "of the relation alone: packet runs of the control leave it, at {}"
 
@@ -146,12 +147,37 @@ class Proof(Outcome):
     def write_files(self, at: Path, command: str) -> None:
         """Write the formulas as SMT-LIB, and the scenario of a counterexample."""
         del command
-        folder = at / "formulas"
-        folder.mkdir()
-        for i, one in enumerate(self.formulas, start=1):
-            (folder / f"{i:02d}.smt2").write_text(one.answer.text, encoding="utf-8")
-        if self.replay is not None and self.replay.data is not None:
-            from ackclock.scenario.scenario import Scenario
+        write_formulas(self.formulas, at / "formulas")
+        write_scenario(self.replay, at)
 
-            text = Scenario.from_data(dict(self.replay.data)).to_toml()
-            (at / "scenario.toml").write_text(text, encoding="utf-8")
+
+def write_formulas(formulas: Sequence[Formula], folder: Path) -> None:
+    """Write what the solvers were given as SMT-LIB, a file each.
+
+    Parameters
+    ----------
+    formulas
+        In order.
+    folder
+        Is made.
+    """
+    folder.mkdir()
+    for i, formula in enumerate(formulas, start=1):
+        (folder / f"{i:02d}.smt2").write_text(formula.answer.text, encoding="utf-8")
+
+
+def write_scenario(replay: Replay | None, folder: Path) -> None:
+    """Write the scenario of a counterexample, if there is one.
+
+    Parameters
+    ----------
+    replay
+        The counterexample in packets.
+    folder
+        Where ``scenario.toml`` goes.
+    """
+    if replay is not None and replay.data is not None:
+        from ackclock.scenario.scenario import Scenario
+
+        text = Scenario.from_data(dict(replay.data)).to_toml()
+        (folder / "scenario.toml").write_text(text, encoding="utf-8")

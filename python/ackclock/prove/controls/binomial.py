@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ackclock.prove.path import Curves
     from ackclock.prove.terms import Term
 
-__all__ = ["RELATION", "SEGMENT", "TOP", "grid"]
+__all__ = ["RELATION", "SEGMENT", "TOP", "WITHIN_LINES", "grid"]
 
 SEGMENT = Fraction(1, 20)
 """Size of a segment for which lines are fitted [BDP]."""
@@ -73,6 +73,9 @@ def _within(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]
         yield v.window[n][t] <= TOP
 
 
+WITHIN_LINES = Rule("within-lines", "Windows are from a segment to 8 BDP.", _within)
+"""Where the lines of a control are bounds of its curves."""
+
 RELATION = Relation(
     name="binomial",
     parameters={
@@ -83,7 +86,7 @@ RELATION = Relation(
     },
     rules=(
         *window_rules(_gains, _kept),
-        Rule("within-lines", "Windows are from a segment to 8 BDP.", _within),
+        WITHIN_LINES,
     ),
     state=state,
     leaves_out="slow start at the beginning of a connection; windows above 8 BDP",

@@ -19,14 +19,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ackclock.prove.controls.binomial import SEGMENT, TOP, grid
+from ackclock.prove.controls.binomial import SEGMENT, TOP, WITHIN_LINES, grid
 from ackclock.prove.controls.lines import Lines, fit
-from ackclock.prove.controls.relation import Relation, Rule
+from ackclock.prove.controls.relation import Relation
 from ackclock.prove.controls.window import state, window_rules
 from ackclock.prove.terms import larger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from ackclock.prove.path import Curves
     from ackclock.prove.terms import Term
@@ -67,19 +67,12 @@ def _kept(v: Curves, values: Mapping[str, Fraction], window: Term) -> tuple[Term
     return values["beta"] * window, values["beta"] * window
 
 
-def _within(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:
-    del values
-    for t in v.times:
-        yield v.window[n][t] >= v.segment
-        yield v.window[n][t] <= TOP
-
-
 RELATION = Relation(
     name="cubic",
     parameters={"c": Fraction(2, 5), "beta": Fraction(7, 10)},
     rules=(
         *window_rules(_gains, _kept),
-        Rule("within-lines", "Windows are from a segment to 8 BDP.", _within),
+        WITHIN_LINES,
     ),
     state=state,
     leaves_out="slow start at the beginning of a connection; where on the cubic curve a flow is;"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock._util.text_table import table
 from ackclock.errors import named
-from ackclock.prove.proof import Formula
+from ackclock.prove.proof import Formula, write_formulas, write_scenario
 from ackclock.prove.prove import prove
 from ackclock.prove.solvers import Limits, decide
 from ackclock.prove.theorems.algebra import ALGEBRA
@@ -120,16 +120,9 @@ class Theorems(Outcome):
     def write_files(self, at: Path, command: str) -> None:
         """Write formulas and scenarios, a folder for each theorem."""
         del command
-        from ackclock.scenario.scenario import Scenario
-
         for one in self.checked:
-            folder = at / one.name
-            folder.mkdir()
-            for i, formula in enumerate(one.formulas, start=1):
-                (folder / f"{i:02d}.smt2").write_text(formula.answer.text, encoding="utf-8")
-            if one.replay is not None and one.replay.data is not None:
-                text = Scenario.from_data(dict(one.replay.data)).to_toml()
-                (folder / "scenario.toml").write_text(text, encoding="utf-8")
+            write_formulas(one.formulas, at / one.name)
+            write_scenario(one.replay, at / one.name)
 
 
 def names_of(control: str | None = None) -> list[str]:

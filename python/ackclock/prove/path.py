@@ -13,8 +13,8 @@ looks for the worst. A constraint is a named object with its sentence, so that a
 what it assumes, and a test can leave each one out.
 
 Source: the model of Arun, Arashloo, Saeed, Alizadeh, Balakrishnan, "Toward Formally Verifying
-Congestion Control Behavior", SIGCOMM 2021, doi:10.1145/3452296.3472912, sections 4 and 5. The code
-is our own; what the authors' program CCAC (github.com/venkatarun95/ccac) states beyond the paper,
+Congestion Control Behavior", SIGCOMM 2021, doi:10.1145/3452296.3472912, sections 4 and 5; written
+separately; what the authors' program CCAC (github.com/venkatarun95/ccac) states beyond the paper,
 its constants and when a loss is noticed, was read there.
 
 That sent data stay sent follows from the rule of sending; that a loss is known a base round trip

@@ -51,6 +51,14 @@ def test_no_version_is_written_besides_the_copies():
                 assert name in listed
 
 
+def test_a_release_with_placeholders_is_not_cut(capsys):
+    before = {copy.file: (ROOT / copy.file).read_bytes() for copy in copies(SET)}
+    day, site = "2026-12-01", f"{metadata.PLACEHOLDER}ackclock"
+    assert metadata.main(["--date", day, "--repository", SET.repository, "--site", site]) == 2
+    assert "make cut REPOSITORY=URL SITE=URL" in capsys.readouterr().err
+    assert {name: (ROOT / name).read_bytes() for name in before} == before
+
+
 def test_a_cut_changelog_keeps_its_lines_under_the_version():
     cut = cut_changelog(LOG, "0.1.0", "2026-12-01")
     assert cut == LOG.replace(

@@ -162,6 +162,11 @@ def write_sources(options: argparse.Namespace) -> None:
     ----------
     options
         Those of the command line.
+
+    Raises
+    ------
+    ValueError
+        A release is to be cut whose addresses are placeholders; nothing is written.
     """
     cargo = ROOT / "Cargo.toml"
     text = cargo.read_text("utf-8")
@@ -171,6 +176,9 @@ def write_sources(options: argparse.Namespace) -> None:
             place = Copy("Cargo.toml", rf'^({key} = ")[^"]*(")', value.rstrip("/"))
             text = place.written(text)
     if options.date is not None:
+        if not read_project(text).is_addressed:
+            message = f"{PLACEHOLDER} is no address: make cut REPOSITORY=URL SITE=URL"
+            raise ValueError(message)
         changelog, citation = ROOT / "CHANGELOG.md", ROOT / "CITATION.cff"
         log = cut_changelog(changelog.read_text("utf-8"), read_project(text).version, options.date)
         cited = re.sub(r"(?m)^date-released: .*\n", "", citation.read_text("utf-8"))

@@ -84,6 +84,7 @@ pub(crate) fn release(stack: &str) -> Option<Release> {
 pub fn catalogue() -> Vec<Entry> {
     let entry = |(_, info, _)| Entry {
         info,
+        also: &[],
         facts: &[],
         file: "connections/mod.rs",
         params: ackclock_core::registry::Rules::of::<super::controls::s2n::NoParams>()

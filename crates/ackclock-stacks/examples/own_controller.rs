@@ -133,9 +133,7 @@ fn rates(packets: u32, beside: &str) -> [f64; 2] {
     let scenario: Scenario = serde_json::from_value(scenario).expect("it is a scenario");
     let plan = compile::compile(&scenario).expect("it compiles");
     let results = packet::run_with(&plan, &Mine { packets }, &mut |_| true).expect("it runs");
-    [0, 1].map(|flow| {
-        results.flows[flow].window_bytes() as f64 * 8.0 / results.window_s
-    })
+    [0, 1].map(|flow| results.flows[flow].window_bytes() as f64 * 8.0 / results.window_s)
 }
 
 fn main() {

@@ -202,9 +202,8 @@ class Replication:
             parts.append(
                 f"note: {of_some} of these means are over the runs alone that have a value"
             )
-        parts += ["\n".join(f"warning: {warning}" for warning in self.warnings)][
-            : len(self.warnings)
-        ]
+        if warnings := self.warnings:
+            parts.append("\n".join(f"warning: {warning}" for warning in warnings))
         return "\n\n".join(parts)
 
 

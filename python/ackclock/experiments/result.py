@@ -534,9 +534,8 @@ class SweepResult:
         parts = []
         for metric in self.metrics:
             parts += [html_table([metric], []), of_table(self.summary(metric))]
-        parts += [html_table(["warnings"], [[line] for line in self.warnings])] * bool(
-            self.warnings
-        )
+        if warnings := self.warnings:
+            parts.append(html_table(["warnings"], [[line] for line in warnings]))
         return fragment(repr(self), *parts)
 
     def __repr__(self) -> str:

@@ -15,9 +15,9 @@ import pytest
 
 from ackclock.cli.main import main
 from ackclock.dossier import baseline, form
-from ackclock.dossier.page import order
 from ackclock.dossier.read import PROFILES, names, read
 from ackclock.dossier.rows import NO_BOUND, find_distance
+from ackclock.dossier.write.page import order
 from ackclock.errors import AckclockError, ScenarioError, UnsupportedError
 from ackclock.reproduce.run.judge import target
 

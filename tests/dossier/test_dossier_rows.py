@@ -59,7 +59,8 @@ def test_the_command_has_seed_and_replications_that_were_given(seed, reps, more)
         others={"a": "aimd"},
         seed=seed,
         reps=reps,
+        argued_in="",
     )
-    assert command_of("evaluate", [task]) == (
-        f"ackclock evaluate cubic --profile quick --tier fast{more}"
+    assert command_of("dossier", [task]) == (
+        f"ackclock dossier cubic --profile quick --tier fast{more}"
     )

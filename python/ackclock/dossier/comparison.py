@@ -30,13 +30,13 @@ class Comparison(Compared, Outcome):
         return command_of("compare", [one.task for one in self.results])
 
     def __str__(self) -> str:
-        from ackclock.dossier.comparison_page import page
+        from ackclock.dossier.write.comparison_page import page
 
         return page(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; ``ackclock schema comparison`` prints its form."""
-        from ackclock.dossier.comparison_page import sentences
+        from ackclock.dossier.write.comparison_page import sentences
 
         task = self.results[0].task
         return {
@@ -60,8 +60,8 @@ class Comparison(Compared, Outcome):
 
     def write_files(self, at: Path, command: str) -> None:
         """Write the page in its forms, and each control's dossier."""
-        from ackclock.dossier.comparison_page import write_html
         from ackclock.dossier.dossier import Dossier
+        from ackclock.dossier.write.comparison_page import write_html
 
         del command
         for number, one in enumerate(self.results, start=1):

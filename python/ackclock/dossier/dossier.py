@@ -22,14 +22,15 @@ class Dossier(Finding, Outcome):
     PAGE = "report.html"
 
     def __str__(self) -> str:
-        from ackclock.dossier.page import page
+        from ackclock.dossier.write.page import page
 
         return page(self)
 
     def write_files(self, at: Path, command: str) -> None:
         """Write audits, figures, studies, the page in its forms."""
-        from ackclock.dossier.junit import junit
-        from ackclock.dossier.report import write_figures, write_html, write_studies
+        from ackclock.dossier.write.junit import junit
+        from ackclock.dossier.write.report import write_figures, write_html, write_studies
+        from ackclock.dossier.write.summary import write_summary
 
         del command
         for name, audited in self.results.audits.items():
@@ -39,4 +40,5 @@ class Dossier(Finding, Outcome):
         write_studies(self, at)
         (at / self.PAGE).write_text(write_html(self, at), encoding="utf-8")
         (at / "page.txt").write_text(f"{self}\n", encoding="utf-8")
+        (at / "summary.md").write_text(write_summary(self), encoding="utf-8")
         (at / "junit.xml").write_text(junit(self), encoding="utf-8")

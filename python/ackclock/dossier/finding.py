@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.command_line import without_places
-from ackclock.dossier.form import VERDICTS
+from ackclock.dossier.form import STANDINGS, VERDICTS
 from ackclock.dossier.read import PROFILES
 
 if TYPE_CHECKING:
@@ -46,9 +46,26 @@ class Finding:
         ]
 
     @property
+    def version(self) -> str:
+        """Version of ackclock."""
+        from ackclock import _core
+
+        return _core.version()
+
+    @property
+    def source(self) -> str:
+        """The document that the control is of, with its version; empty for user code."""
+        from ackclock.catalogue.schema import entry
+
+        value = self.results.task.control.value
+        name = value.get("kind") if isinstance(value, dict) else value
+        registered = entry("cc", str(name))
+        return str(registered["source"]) if registered else ""
+
+    @property
     def command(self) -> str:
         """What gives this again."""
-        return command_of("evaluate", [self.results.task])
+        return command_of("dossier", [self.results.task])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; ``ackclock schema dossier`` prints its form."""
@@ -57,6 +74,7 @@ class Finding:
         return {
             "dossier": 1,
             "control": task.control.label,
+            "control_source": self.source,
             "value": without_places(task.control.value),
             "tcp": dict(task.control.tcp),
             "flow": dict(task.control.flow),
@@ -64,6 +82,7 @@ class Finding:
             **origin(task),
             "command": self.command,
             "counts": {verdict: results.count(verdict) for verdict in VERDICTS},
+            "standings": {word: results.count_standing(word) for word in STANDINGS},
             "chance": results.made.chance,
             "runs": results.runs,
             "cpu_s": results.cpu_s,
@@ -110,7 +129,7 @@ def command_of(name: str, tasks: Sequence[Task]) -> str:
     Parameters
     ----------
     name
-        ``evaluate`` or ``compare``.
+        ``dossier`` or ``compare``.
     tasks
         One for each control.
     """
@@ -126,4 +145,5 @@ def command_of(name: str, tasks: Sequence[Task]) -> str:
         words += ["--against", ",".join(typed(value) for value in task.others.values())]
     words += [] if task.seed is None else ["--seed", str(task.seed)]
     words += [] if task.reps is None else ["--reps", str(task.reps)]
+    words += ["--argue", task.argued_in] if task.argued_in else []
     return shlex.join(words)

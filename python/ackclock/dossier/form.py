@@ -9,7 +9,16 @@ from typing import Any
 
 from ackclock.reproduce.read.form import CLAIMS, TIERS
 
-__all__ = ["AUDITS", "COMPARISON", "DOSSIER", "LEVELS", "PROFILE", "REQUIREMENTS", "VERDICTS"]
+__all__ = [
+    "AUDITS",
+    "COMPARISON",
+    "DOSSIER",
+    "LEVELS",
+    "PROFILE",
+    "REQUIREMENTS",
+    "STANDINGS",
+    "VERDICTS",
+]
 
 Schema = dict[str, Any]
 
@@ -31,6 +40,13 @@ VERDICTS = {
     "not applicable": "nothing was measured, for the reason given",
 }
 """Verdicts, and what each means."""
+
+STANDINGS = {
+    "measured": "numbers of runs decide",
+    "argued": "nothing that is measured decides; the author's text is printed",
+    "open": "neither was measured nor argued",
+}
+"""What is behind a requirement's row."""
 
 AUDITS = ("adversary", "latecomer", "game", "proofs")
 """Studies of ackclock that a profile may include."""
@@ -202,7 +218,9 @@ _ROW = _table(
         "level": {"enum": list(LEVELS)},
         "family": _text("Group."),
         "verdict": {"enum": list(VERDICTS)},
+        "standing": {"enum": list(STANDINGS), "description": "What is behind the verdict."},
         "reason": _text("Why."),
+        "argument": _text("What the author argues; empty: nothing."),
         "question": _text("What only a person can answer."),
         "figures": _list(_text("Id."), "Figures that show it."),
         "thresholds": _list(
@@ -243,6 +261,8 @@ DOSSIER = _table(
         "command": _text("What gives this again."),
         "seed": {"type": ["integer", "null"]},
         "counts": {"type": "object", "description": "Requirements by verdict."},
+        "standings": {"type": "object", "description": "Requirements by what is behind them."},
+        "control_source": _text("Document, with its version, that the control is of."),
         "runs": {"type": "integer"},
         "cpu_s": {"type": "number", "description": "Time of one core that the runs took [s]."},
         "studies": {"type": "object", "description": "Engine, seeds and hash of each study."},

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from ackclock.reproduce.run.judge import Part, Target
     from ackclock.reproduce.run.measure import ClaimResult
 
-__all__ = ["NO_BOUND", "Number", "Row", "Verdict", "make_row"]
+__all__ = ["NO_BOUND", "Number", "Row", "Standing", "Verdict", "make_row"]
 
 Verdict = Literal["met", "not met", "undecided", "reported", "text needed", "not applicable"]
+
+Standing = Literal["measured", "argued", "open"]
 
 _UNMEASURED = "measured nothing here"
 
@@ -97,12 +99,26 @@ class Number:
 
 @dataclass(frozen=True)
 class Row:
-    """A requirement with its verdict and what led to it."""
+    """A requirement with its verdict and what led to it.
+
+    Parameters
+    ----------
+    argument
+        What the author argues; empty: nothing.
+    """
 
     requirement: Requirement
     verdict: Verdict
     reason: str
     numbers: tuple[Number, ...]
+    argument: str = ""
+
+    @property
+    def standing(self) -> Standing:
+        """What is behind the row: numbers that decide, the author's text, or nothing yet."""
+        if self.verdict not in ("text needed", "not applicable"):
+            return "measured"
+        return "argued" if self.argument else "open"
 
     @property
     def decisive(self) -> Number | None:
@@ -123,7 +139,9 @@ class Row:
             **{key: getattr(one, key) for key in ("id", "section", "title", "statement", "level")},
             "family": one.family,
             "verdict": self.verdict,
+            "standing": self.standing,
             "reason": self.reason,
+            "argument": self.argument,
             "question": one.question,
             "figures": list(one.figures),
             "thresholds": [
@@ -164,7 +182,9 @@ def find_distance(value: float | None, goal: Target | None) -> float | None:
     return min(ends) if ends else None
 
 
-def make_row(requirement: Requirement, result: ClaimResult, data: PaperData) -> Row:
+def make_row(
+    requirement: Requirement, result: ClaimResult, data: PaperData, argument: str = ""
+) -> Row:
     """Make the row of a requirement from its judged claim.
 
     Parameters
@@ -173,6 +193,8 @@ def make_row(requirement: Requirement, result: ClaimResult, data: PaperData) -> 
         Of one id.
     data
         The profile's studies.
+    argument
+        What the author argues.
     """
     checks = {check.name: check for check in result.claim.checks}
     numbers = []
@@ -186,7 +208,7 @@ def make_row(requirement: Requirement, result: ClaimResult, data: PaperData) -> 
         decides = is_bounded and not (part.ours or requirement.is_text)
         shown = part if is_bounded else replace(part, expected="", goal=None)
         numbers.append(Number(name, where, shown, check.unit, studies, decides=decides))
-    return Row(requirement, *_verdict(requirement, result), tuple(numbers))
+    return Row(requirement, *_verdict(requirement, result), tuple(numbers), argument)
 
 
 def _verdict(requirement: Requirement, result: ClaimResult) -> tuple[Verdict, str]:

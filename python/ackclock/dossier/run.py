@@ -57,6 +57,16 @@ class Results:
         """
         return sum(row.verdict == verdict for row in self.rows)
 
+    def count_standing(self, standing: str) -> int:
+        """Count the requirements of a standing.
+
+        Parameters
+        ----------
+        standing
+            One of `ackclock.dossier.form.STANDINGS`.
+        """
+        return sum(row.standing == standing for row in self.rows)
+
     @property
     def runs(self) -> int:
         """Runs in all."""
@@ -204,7 +214,9 @@ def evaluate(task: Task, means: Means) -> Results:
     data = _with_limit(task.data, profile, task)
     made = reproduce(data, tier=task.tier, claims=ids, figures=figures, means=means)
     by_id = {result.claim.id: result for result in made.claims}
-    rows = tuple(make_row(one, by_id[one.id], data) for one in wanted)
+    rows = tuple(
+        make_row(one, by_id[one.id], data, task.arguments.get(one.id, "")) for one in wanted
+    )
     cpu_s = sum(_cpu_s(study.tables) for study in made.studies.values())
     return Results(task, rows, made, cpu_s, run_audits(task, means))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ackclock.dossier.bind import bound
@@ -37,6 +37,10 @@ class Task:
         In place of the studies'.
     with_audits
         Whether the profile's audits are run.
+    arguments
+        The author's texts by id of a requirement.
+    argued_in
+        Name of the file that they are of; empty: there is none.
     """
 
     profile: Profile
@@ -47,6 +51,8 @@ class Task:
     seed: int | None = None
     reps: int | None = None
     with_audits: bool = True
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    argued_in: str = ""
 
     @property
     def audits(self) -> Mapping[str, int]:

@@ -84,6 +84,7 @@ def evaluate_profile(
     only: tuple[str, ...],
     strict: bool,
     baseline: Path | None,
+    argue: Path | None = None,
     dry_run: bool,
     tier: str,
     out: Path | None,
@@ -98,12 +99,13 @@ def evaluate_profile(
 
     Parameters
     ----------
-    control, profile, against, only, strict, baseline, dry_run, tier, out, seed, reps, workers, \
-    store, as_json, quiet
+    control, profile, against, only, strict, baseline, argue, dry_run, tier, out, seed, reps, \
+    workers, store, as_json, quiet
         As typed.
     """
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
+    from ackclock.dossier.arguments import read_arguments
     from ackclock.dossier.baseline import changes, load_baseline
     from ackclock.dossier.bind import read_control, read_others
     from ackclock.dossier.dossier import Dossier
@@ -126,6 +128,8 @@ def evaluate_profile(
         only=only,
         seed=chosen_seed,
         reps=reps,
+        arguments={} if argue is None else read_arguments(argue, found),
+        argued_in="" if argue is None else argue.name,
     )
     means = make_means(workers, store, quiet=quiet or as_json)
     plan = predict(task, means)

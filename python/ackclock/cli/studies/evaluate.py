@@ -96,6 +96,7 @@ def _of_requirements(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("control", shell_complete=completion.algorithms("cc"))
 @_profile(DOSSIER)
 @_of_requirements
+@click.option("--argue", type=FILE, metavar="FILE", help="What the author argues, as Markdown.")
 @DRY_RUN
 @_options
 def dossier(control: str, *, profile: str, **means: Any) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock._util.number_text import bounds, percent
-from ackclock._util.text_table import table
-from ackclock.dossier.form import VERDICTS
+from ackclock._util.text_table import printable, table
+from ackclock.dossier.form import STANDINGS, VERDICTS
 
 if TYPE_CHECKING:
     from ackclock.dossier.finding import Finding
     from ackclock.dossier.rows import Row
 
-__all__ = ["answer", "away", "measured", "order", "page"]
+__all__ = ["answer", "away", "measured", "order", "page", "standing"]
 
 MOST_CHANGES = 20
 
@@ -43,6 +43,23 @@ def answer(dossier: Finding) -> str:
     counts = [f"{results.count(v)} {v}" for v in VERDICTS if results.count(v)]
     name = results.task.control.label
     return f"{name}: of {len(results.rows)} requirements {', '.join(counts)}."
+
+
+def standing(dossier: Finding) -> str:
+    """Write how many requirements are measured, argued and open; nothing if all are measured.
+
+    Parameters
+    ----------
+    dossier
+        The dossier.
+    """
+    counts = [
+        f"{dossier.results.count_standing(word)} {word}"
+        for word in STANDINGS
+        if dossier.results.count_standing(word)
+    ]
+    is_whole = dossier.results.count_standing("measured") == len(dossier.results.rows)
+    return "" if is_whole else f"Of them {', '.join(counts)}."
 
 
 def measured(row: Row) -> str:
@@ -103,6 +120,7 @@ def page(dossier: Finding) -> str:
     beside = ", ".join(results.task.others) or "none"
     lines = [
         answer(dossier),
+        *filter(None, [standing(dossier)]),
         f"{profile.about['title']}, tier {results.task.tier}; beside {beside}.",
         "",
         table(head, rows, most=1000),
@@ -115,8 +133,20 @@ def page(dossier: Finding) -> str:
     ]
     for audited in results.audits.values():
         lines += ["", f"{audited.title}. {audited.answer}"]
+    lines += _arguments(dossier)
     lines += _baseline(dossier)
     return "\n".join(lines)
+
+
+def _arguments(dossier: Finding) -> list[str]:
+    """What the author argues, under each requirement."""
+    lines: list[str] = []
+    for row in dossier.results.rows:
+        if row.argument:
+            head = f"{row.requirement.section} {row.requirement.title}, argued by the author:"
+            text = printable(row.argument).splitlines()
+            lines += ["", head, *(f"  {line}".rstrip() for line in text)]
+    return lines
 
 
 def _baseline(dossier: Finding) -> list[str]:

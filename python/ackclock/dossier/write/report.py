@@ -11,7 +11,7 @@ from ackclock._util.json_text import json_text
 from ackclock._util.number_text import bounds, number
 from ackclock._util.page import render
 from ackclock.dossier.form import LEVELS, VERDICTS
-from ackclock.dossier.page import answer, away, measured, order
+from ackclock.dossier.write.page import answer, away, measured, order, standing
 from ackclock.reproduce.write.folder import write_figure
 from ackclock.reproduce.write.html import figure_on_page
 
@@ -102,7 +102,8 @@ def write_html(dossier: Finding, at: Path) -> str:
         tier=results.task.tier,
         tier_about=profile.tier(results.task.tier)["about"],
         others=results.task.others,
-        answer=answer(dossier),
+        answer=f"{answer(dossier)} {standing(dossier)}",
+        source=dossier.source,
         chance=results.made.chance,
         verdicts={word: about for word, about in VERDICTS.items() if results.count(word)},
         levels={
@@ -162,6 +163,7 @@ def _row(row: Row) -> Data:
         "verdict": row.verdict,
         "mark": row.verdict.replace(" ", "-"),
         "reason": row.reason,
+        "argument": row.argument.split("\n\n") if row.argument else [],
         "measured": measured(row),
         "expected": row.decisive.part.expected if row.decisive else "-",
         "margin": away(row.decisive.distance if row.decisive else None),

@@ -9,7 +9,7 @@ from ackclock._util.command_line import without_places
 from ackclock._util.number_text import number, percent
 from ackclock._util.text_table import table
 from ackclock.dossier.baseline import CONFIDENCE, LEAST, LEVEL
-from ackclock.dossier.page import measured
+from ackclock.dossier.write.page import measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,1 @@
+"""Writes dossiers and comparisons: text, Markdown, HTML, JUnit."""

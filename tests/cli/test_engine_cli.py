@@ -32,6 +32,20 @@ def test_help_imports_nothing_heavy():
     assert not heavy & loaded
 
 
+def test_to_check_a_scenario_imports_nothing_heavy(small_file):
+    """What a user waits for first needs no library of tables or figures."""
+    code = (
+        "import sys; from ackclock.cli.main import main; main(sys.argv[1:]); "
+        "print(sorted(sys.modules), file=sys.stderr)"
+    )
+    words = [sys.executable, "-c", code, "check", str(small_file)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    loaded = set(ast.literal_eval(done.stderr.splitlines()[-1]))
+    heavy = {"numpy", "pyarrow", "scipy", "networkx", "matplotlib", "duckdb", "jinja2", "rich"}
+    heavy |= {"distributed", "sqlite3", "pandas"}
+    assert not heavy & loaded
+
+
 def test_version_is_the_package_version():
     assert ackclock("version").stdout.strip() == ac.__version__
 

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import numpy as np
     import pyarrow as pa
 
     from ackclock._util.table_type import Table
@@ -203,6 +202,8 @@ class Tables(Mapping[str, "pa.Table"]):
         kept
             For each row whether it stays.
         """
+        import numpy as np
+
         mask = np.asarray(kept, dtype=bool)
         columns = self._made.pop(name, None) or self._raw[name]
         if isinstance(columns, Mapping):
@@ -226,6 +227,8 @@ def joined(columns: Columns, names: Mapping[str, list[str]]) -> Table:
     names
         For the columns ``flow`` and ``link`` the names that their numbers stand for.
     """
+    import numpy as np
+
     made = {}
     for name, values in columns.items():
         if name in names and not isinstance(values, list):
@@ -273,6 +276,8 @@ def merged(parts: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
     tuple
         The table, and how many rows are of each run; None if the runs' columns differ.
     """
+    import numpy as np
+
     first, names = parts[0]
     if any(list(columns) != list(first) for columns, _ in parts):
         return None
@@ -317,6 +322,7 @@ def array(values: Sequence[str | None] | np.ndarray[Any, Any]) -> pa.Array:
     values
         A list of text (None is null), or a NumPy array of numbers or of truth values.
     """
+    import numpy as np
     import pyarrow as pa
 
     if not isinstance(values, np.ndarray):
@@ -351,6 +357,7 @@ def words(known: Sequence[str], indices: np.ndarray[Any, Any]) -> pa.Array:
     indices
         For each row the number of its word.
     """
+    import numpy as np
     import pyarrow as pa
 
     numbers = array(np.asarray(indices, dtype=np.int32))
@@ -365,12 +372,16 @@ def numbers(column: pa.ChunkedArray | pa.Array) -> np.ndarray[Any, Any]:
     column
         Of a table.
     """
+    import numpy as np
+
     chunks = getattr(column, "chunks", [column])
     return np.concatenate([_numbers(chunk) for chunk in chunks or [array(np.zeros(0))]])
 
 
 def _numbers(chunk: pa.Array) -> np.ndarray[Any, Any]:
     # Read from the buffers: pyarrow's own way may load pandas.
+    import numpy as np
+
     kind = chunk.type.to_pandas_dtype()
     known, data = chunk.buffers()
     begin, end = chunk.offset, chunk.offset + len(chunk)
@@ -415,6 +426,8 @@ def rows_of(tables: Mapping[str, pa.Table], name: str) -> list[dict[str, Any]]:
 
 def _plain(values: Sequence[str | None] | np.ndarray[Any, Any]) -> list[Any]:
     """A column as plain data; NaN is None."""
+    import numpy as np
+
     if not isinstance(values, np.ndarray):
         return list(values)
     if values.dtype.kind != "f":

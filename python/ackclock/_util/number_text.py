@@ -22,9 +22,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, overload
 
-import numpy as np
-
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
@@ -87,6 +86,8 @@ def without_rounding(value: float | Floats, scale: float | Floats) -> float | Fl
     float or ndarray
         ``value``, and 0 where it is at most ``ROUNDING`` of the scale; NaN stays NaN.
     """
+    import numpy as np
+
     kept = np.where(np.abs(value) <= ROUNDING * np.abs(scale), 0.0, value)
     return float(kept) if kept.ndim == 0 else kept
 

@@ -22,11 +22,8 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ackclock._util.arrow import Tables
 from ackclock._util.units import parse
-from ackclock.analysis import jain
 from ackclock.scenario.environments.expansion import (
     CBR,
     meant_available,
@@ -64,6 +61,8 @@ def annotate(run: Outcome, data: Data) -> None:
     data
         Its scenario, before environments are spelled out.
     """
+    import numpy as np
+
     chosen = settings(data["net"])
     flows = run.summary["flows"]
     test = [flow for flow in flows if not _is_cross(str(flow["id"]))]
@@ -153,6 +152,8 @@ def scores(summary: Mapping[str, Any]) -> dict[str, float]:
         ``goodput``, ``fairness``, ``loss_percent``, ``delay_ms``, and besides
         ``goodput_offered``, ``jain``, ``timeouts`` (per flow). NaN for what is not known.
     """
+    from ackclock.analysis import jain
+
     measured = summary["environment"]
     flows = summary["flows"]
     got = [flow["goodput_bps"] for flow in flows]

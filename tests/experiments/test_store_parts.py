@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+import ackclock as ac
 from ackclock.experiments.store import names, pack, place
 from ackclock.experiments.store.garbage import Collected
 from ackclock.experiments.store.index import Index, _is_busy
@@ -377,3 +378,29 @@ def test_a_writer_writes_what_waits_and_says_why_it_cannot(tmp_path):
     )
     error = StoreError("as it is")
     assert lost._not_written(error, 2) is error
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["reno", {"kind": "reno"}, {"kind": "aimd", "a": 1.0, "b": 0.5}, ac.cc.Aimd(), ac.cc.Reno()],
+)
+def test_spellings_of_one_algorithm_are_one_run_that_has_the_name_of_each_document(
+    spelling, tmp_path
+):
+    scenario = ac.Scenario(
+        ac.topology.Dumbbell(pairs=1, rate="2 Mbps", rtt="20 ms", buffer="20 pkt"),
+        [ac.Flow(pair=0, cc="aimd", recovery="newreno")],
+        "1 s",
+    )
+    other = scenario.replace(**{"flows[0].cc": spelling})
+    assert other.fingerprint == scenario.fingerprint
+    assert other.fingerprint != scenario.replace(**{"flows[0].cc.b": 0.7}).fingerprint
+    place = tmp_path / "store"
+    first = ac.sweep(scenario, reps=2).run(store=place)
+    again = ac.sweep(other, reps=2).run(store=place)
+    assert again.keys == first.keys
+    assert set(first.tables["flows"]["cc"].to_pylist()) == {"aimd"}
+    name = spelling if isinstance(spelling, str) else other.to_document()["flows"][0]["cc"]
+    name = name if isinstance(name, str) else name["kind"]
+    assert set(again.tables["flows"]["cc"].to_pylist()) == {name}
+    assert {s["flows"][0]["cc"] for s in again.summaries.values()} == {name}

@@ -14,10 +14,12 @@ use crate::scenario::{Scenario, Table, misread as misread_net};
 use crate::traffic::pattern::{self, Demand};
 use crate::units::Time;
 
+mod canonical;
 mod fluid;
 mod parallelism;
 mod tables;
 
+pub use canonical::canonical;
 pub use fluid::{layout, sender_policy, sharing_rule};
 pub use parallelism::parallelism;
 

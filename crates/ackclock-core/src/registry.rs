@@ -209,13 +209,37 @@ pub fn is_called<Env, A: About<Env>>(name: &str) -> bool {
     name == A::INFO.name || A::ALSO.contains(&name)
 }
 
+/// An algorithm in the one form that all spellings of it share: the registry's name, and the parameters that are
+/// not their defaults, as the core writes them. One that cannot be read stays.
+pub fn canonical<Env, A: About<Env>>(spec: &Spec) -> Spec {
+    let name = Spec::from(A::INFO.name);
+    let params = spec.params();
+    if params.is_empty() {
+        return name;
+    }
+    let read = A::Params::deserialize(Value::Object(params)).ok();
+    let written = read.and_then(|params| serde_json::to_value(params).ok());
+    let (Some(Value::Object(mut table)), Ok(defaults)) =
+        (written, serde_json::to_value(A::Params::default()))
+    else {
+        return spec.clone();
+    };
+    table.retain(|key, value| defaults.get(key) != Some(value) && !value.is_null());
+    if table.is_empty() {
+        return name;
+    }
+    table.insert("kind".to_owned(), A::INFO.name.into());
+    Spec::Table(table)
+}
+
 /// The catalogue entry of one algorithm.
 pub fn entry<Env, A: About<Env>>(file: &'static str) -> Entry {
     let params = Rules::of::<A::Params>().into_schema();
     Entry { info: A::INFO, also: A::ALSO, facts: A::FACTS, file, params }
 }
 
-/// Declares a room's registry: `build(spec, env, path)`, `names()`, `registry_name(name)` and `catalogue()`.
+/// Declares a room's registry: `build(spec, env, path)`, `names()`, `registry_name(name)`, `canonical(spec)` and
+/// `catalogue()`.
 #[macro_export]
 macro_rules! registry {
     ($(#[$doc:meta])* $room:literal: $object:ty, $env:ty { $($file:literal => $algorithm:ty),+ $(,)? }) => {
@@ -257,6 +281,16 @@ macro_rules! registry {
                 }
             )+
             None
+        }
+
+        /// The algorithm in the one form that all spellings of it share; what this room does not know stays.
+        pub fn canonical(spec: &$crate::registry::Spec) -> $crate::registry::Spec {
+            $(
+                if $crate::registry::is_called::<$env, $algorithm>(spec.kind()) {
+                    return $crate::registry::canonical::<$env, $algorithm>(spec);
+                }
+            )+
+            spec.clone()
         }
 
         /// Every algorithm of this room.

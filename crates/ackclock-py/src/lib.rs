@@ -251,6 +251,12 @@ mod _core {
         py.detach(|| api::normalise(json)).map_err(|problems| input_error(&problems))
     }
 
+    /// As `normalise`, each algorithm in the one form that all spellings of it share; JSON.
+    #[pyfunction]
+    fn canonical(py: Python<'_>, json: &str) -> PyResult<String> {
+        py.detach(|| api::canonical(json)).map_err(|problems| input_error(&problems))
+    }
+
     /// Runs a scenario with the interpreter lock released.
     ///
     /// `progress(fraction, sim_time_s)` is called every `interval_s` seconds of the wall clock, as

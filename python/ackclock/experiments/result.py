@@ -141,6 +141,8 @@ class SweepResult:
 
         found: dict[str, list[dict[str, Any]]] = {}
         table = self.keeper.table(name, self.keys)
+        if table is not None:
+            table = _respelled(self.sweep, self.slots, table)
         for row in rows(table) if table is not None else ():
             found.setdefault(row.pop(KEY), []).append(row)
         return found
@@ -597,6 +599,7 @@ class _Tidy(Mapping[str, "Table"]):
         if name not in self._made:
             raw = self._keeper.table(name, _keys(self._slots))
             assert raw is not None
+            raw = _respelled(self._sweep, self._slots, raw)
             self._made[name] = _tidy(self._sweep, self._slots, name, raw)
         return self._made[name]
 
@@ -654,6 +657,41 @@ def _tidy(
             free = title not in columns
             columns[title if free else own_name(name, title)] = taken[title]
     return table(columns), lengths
+
+
+def _respelled(sweep: Design, slots: Sequence[Slot], raw: pa.Table) -> pa.Table:
+    """Write names of algorithms as the cases of the sweep do, not as the first that ran."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from ackclock.catalogue.spellings import (
+        COLUMNS,
+        has_other_name,
+        respell,
+        writes_other_name,
+        written_names,
+    )
+    from ackclock.experiments.store.keeper import KEY
+
+    rooms = [room for room in COLUMNS if room in raw.column_names]
+    stored = [(room, str(name)) for room in rooms for name in pc.unique(raw[room]).to_pylist()]
+    changes = [point.changes for point in sweep.points]
+    if not stored or not (has_other_name(stored) or writes_other_name(sweep.case, changes)):
+        return raw
+    points = {slot.key: sweep.points[slot.point] for slot in slots}
+    written = {
+        key: written_names(sweep.case_at(point).to_document()) for key, point in points.items()
+    }
+    keys = raw[KEY].to_pylist()
+    for room in rooms:
+        names = [
+            name if name is None else respell(room, name, written[key])
+            for key, name in zip(keys, raw[room].to_pylist(), strict=True)
+        ]
+        number = raw.column_names.index(room)
+        column = pa.array(names, pa.string()).cast(raw.schema.field(room).type)
+        raw = raw.set_column(number, room, column)
+    return raw
 
 
 def _places(sweep: Design, slots: Sequence[Slot], numbers: npt.NDArray[np.int64]) -> dict[str, Any]:

@@ -316,8 +316,8 @@ class Scenario(Frozen):
     def fingerprint(self) -> str:
         """SHA-256 [hex] of what is simulated, in the core's own words.
 
-        Two scenarios that say the same differently ("10 Mbps" or 1e7) have the same; name, seed
-        and recorded tables do not count.
+        Two scenarios that say the same differently ("10 Mbps" or 1e7, "reno" or "aimd") have the
+        same; name, seed and recorded tables do not count.
         """
         if self._hash is None:
             import hashlib
@@ -329,7 +329,7 @@ class Scenario(Frozen):
             one = self if self.seed == 1 else self._under_seed_one()
             # The same whether traces are in files, and so rows, or not.
             text = json.dumps(tabled(one._workshop().core_form()), allow_nan=False)
-            data = json.loads(_core.normalise(text))
+            data = json.loads(_core.canonical(text))
             for key in ("name", "seed", "record"):
                 data.pop(key, None)
             text = json.dumps(data, sort_keys=True, separators=(",", ":"))

@@ -282,6 +282,7 @@ def _algorithm(room: str, given: Any) -> Data:
     properties = schema.catalogue()[room][schema.registry_name(room, table["kind"])]["params"].get(
         "properties", {}
     )
+    table["kind"] = schema.registry_name(room, table["kind"])
     return {**{key: value["default"] for key, value in properties.items()}, **table}
 
 

@@ -5,9 +5,10 @@ Every parameter is scaled by the unit that the registry states for it, so a wron
 
 import copy
 
+import numpy as np
 import pyarrow.compute as pc
 import pytest
-from scenarios import build, differ, each
+from scenarios import build, differ, each, run
 
 import ackclock as ac
 
@@ -141,12 +142,17 @@ def test_a_later_end_changes_nothing_before(control, queue):
         assert short.equals(long.filter(pc.less_equal(long["time_s"], 4.0))), table
 
 
+# Vivace's totals differ by 11 % from seed to seed: of the mean of 80 that is 1.2 %.
+SEEDS = {"vivace": range(1, 81)} | {name: range(1, 6) for name in DRAWS - {"vivace"}}
+
+
 @pytest.mark.parametrize("control", each("cc"))
 def test_a_wire_in_two_halves_is_the_wire(control):
     """The second half sends a packet of data in 1.04 ns, for which its wire is short.
 
     ACKs are early by 1 ns. A control that is chaotic makes that large: goodput of all is within
-    5 %, and counts of losses are equal with those that are not.
+    5 %, on average over seeds where numbers are drawn, and counts of losses are equal with those
+    that are not.
     """
     base = build(control)
     data = copy.deepcopy(base)
@@ -154,9 +160,11 @@ def test_a_wire_in_two_halves_is_the_wire(control):
     first |= {"b": "m", "delay": "4 ms"}
     second = {"id": "my", "a": "m", "b": "y", "rate": "8 Tbps", "delay": "3.99999896 ms"}
     data["net"]["links"].append(second | {"buffer": "1000 pkt"})
-    one, other = (ac.Scenario.from_data(each).run().summary["flows"] for each in (base, data))
-    total = [sum(flow["delivered_packets"] for flow in flows) for flows in (one, other)]
-    assert total[1] == pytest.approx(total[0], rel=0.05)
+    totals = np.zeros(2)
+    for seed in SEEDS.get(control, (3,)):
+        one, other = (run(each | {"seed": seed})["flows"] for each in (base, data))
+        totals += [sum(flow["delivered_packets"] for flow in flows) for flows in (one, other)]
+    assert totals[1] == pytest.approx(totals[0], rel=0.05)
     if control in ("aimd", "cubic", "vegas", "dctcp"):
         same = [[flow["lost_data_packets"] for flow in flows] for flows in (one, other)]
         assert same[0] == same[1]

@@ -4,8 +4,9 @@ Both send segments of 1161 B in packets of 1228 B, acknowledge each packet and a
 recover by RFC 8985 and RFC 9002.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from scenarios import NEEDS_COUNTS, count, each, names, run
 
@@ -16,8 +17,26 @@ APART = {
     "fred": "QUIC's window grows by the three packets that show a loss, and FRED drops each",
 }
 
+# What draws random numbers here is compared by means over these seeds, for with one seed the
+# difference is chance: AFD's goodputs differ by 0.3 % over 20 seeds, with a standard deviation of
+# 2.5 %.
+SEEDS = range(1, 11)
+DRAWS = {"cdg", "vivace"} | {"red", "rio", "pie", "fq-pie", "green", "fred", "blue", "sfb"}
+DRAWS |= {"sred", "afd", "rem", "core-stateless", "cobalt", "cake"}
 
-def carry(transport: str, control: str, queue: str, *, ecn: bool, **link: Any) -> dict[str, Any]:
+
+class Means(NamedTuple):
+    """What a flow and its link did, on average over the seeds."""
+
+    goodput_bps: float
+    timeouts: float
+    drops: float
+    marks: float
+
+
+def carry(
+    transport: str, control: str, queue: str, *, ecn: bool, seed: int = 3, **link: Any
+) -> dict[str, Any]:
     """Run a flow of 30 s through 10 Mbit/s and 40 ms with a buffer of 60 packets."""
     ecn = ecn or control in NEEDS_COUNTS
     path = {"rate": "10 Mbps", "delay": "20 ms", "buffer": "60 pkt", "qdisc": queue} | link
@@ -27,7 +46,7 @@ def carry(transport: str, control: str, queue: str, *, ecn: bool, **link: Any) -
         "flows": [flow | {"slow_start": "standard"}],
         "duration": 30,
         "warmup": 10,
-        "seed": 3,
+        "seed": seed,
     }
     if transport == "quic":
         data["quic"] = {"ecn": ecn, "pacing_factor": 0, "ack_eliciting_threshold": 0}
@@ -43,18 +62,41 @@ def carry(transport: str, control: str, queue: str, *, ecn: bool, **link: Any) -
     return run(data)
 
 
+def carry_both(control: str, queue: str, *, ecn: bool, **link: Any) -> tuple[Means, Means]:
+    """Run the flow over TCP and over QUIC, with several seeds where numbers are drawn."""
+
+    def mean(transport: str) -> Means:
+        rows = []
+        for seed in SEEDS if {control, queue} & DRAWS else (3,):
+            summary = carry(transport, control, queue, ecn=ecn, seed=seed, **link)
+            flow, path = summary["flows"][0], summary["links"][0]
+            rows.append((flow["goodput_bps"], flow["timeouts"], path["drops"], path["marks"]))
+        return Means(*(float(each) for each in np.mean(rows, axis=0)))
+
+    return mean("tcp"), mean("quic")
+
+
 def compare(control: str, queue: str, *, ecn: bool) -> None:
     """Hold goodput within 6 %, 35 % below 6 Mbit/s, and losses and marks within a factor of two."""
-    (tcp, tcp_link), (quic, quic_link) = (
-        (summary["flows"][0], summary["links"][0])
-        for summary in (carry(name, control, queue, ecn=ecn) for name in ("tcp", "quic"))
-    )
-    rates = tcp["goodput_bps"], quic["goodput_bps"]
+    tcp, quic = carry_both(control, queue, ecn=ecn)
+    rates = tcp.goodput_bps, quic.goodput_bps
     assert max(rates) < 10e6
     assert min(rates) > (0.94 if min(rates) > 6e6 else 0.65) * max(rates), rates
-    for key in ("drops", "marks"):
-        low, high = sorted((tcp_link[key], quic_link[key]))
-        assert high <= 2 * low + 12, (key, low, high)
+    for low, high in (sorted((tcp.drops, quic.drops)), sorted((tcp.marks, quic.marks))):
+        assert high <= 2 * low + 12, (low, high)
+
+
+@pytest.mark.parametrize(
+    ("control", "queue"),
+    [pytest.param(name, "fifo", marks=pytest.mark.slow) for name in names("cc")]
+    + [pytest.param("aimd", name, marks=pytest.mark.slow) for name in names("qdisc")],
+)
+def test_the_seed_changes_nothing_of_what_draws_no_numbers(control, queue):
+    if {control, queue} & DRAWS:
+        pytest.skip("draws")
+    for transport in ("tcp", "quic"):
+        one, other = (carry(transport, control, queue, ecn=True, seed=n) for n in (3, 4))
+        assert count(one) == count(other)
 
 
 @pytest.mark.parametrize("control", each("cc"))
@@ -85,12 +127,9 @@ def test_the_loss_of_one_packet_costs_quic_what_it_costs_tcp(control, dropped):
     if control in BY_MOMENT:
         pytest.skip("the moment of a loss decides for long")
     for ecn in (False, True):
-        tcp, quic = (
-            carry(name, control, "fifo", ecn=ecn, drop=[dropped])["flows"][0]
-            for name in ("tcp", "quic")
-        )
-        assert quic["goodput_bps"] == pytest.approx(tcp["goodput_bps"], rel=0.06)
-        assert quic["timeouts"] == tcp["timeouts"]
+        tcp, quic = carry_both(control, "fifo", ecn=ecn, drop=[dropped])
+        assert quic.goodput_bps == pytest.approx(tcp.goodput_bps, rel=0.06)
+        assert quic.timeouts == tcp.timeouts
 
 
 @pytest.mark.parametrize(
@@ -101,10 +140,7 @@ def test_the_loss_of_one_packet_before_a_queue_costs_quic_what_it_costs_tcp(queu
     if queue in BY_MOMENT:
         pytest.skip("the moment of a loss decides for long")
     for ecn in (False, True):
-        rates = [
-            carry(name, "aimd", queue, ecn=ecn, drop=[dropped])["flows"][0]["goodput_bps"]
-            for name in ("tcp", "quic")
-        ]
+        rates = [means.goodput_bps for means in carry_both("aimd", queue, ecn=ecn, drop=[dropped])]
         assert min(rates) > (0.94 if min(rates) > 6e6 else 0.65) * max(rates), rates
 
 

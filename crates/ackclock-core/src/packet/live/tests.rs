@@ -2,6 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::ids::FlowId;
+use crate::qdisc::{QdiscCtx, QueueDisc};
+use crate::units::Bytes;
 use crate::wire::Flags;
 
 /// 10 Mbit/s and 10 ms each way: 1000 bytes take 0.8 ms.
@@ -67,12 +69,62 @@ fn the_window_begins_at_the_end_of_the_warm_up() {
     for n in 0..1250u64 {
         live.enter(data(0, n as u32), us(n * 8_000));
     }
+    // One enters at 2 s.
+    assert_eq!(live.flows()[0].window_entered, 1000);
     let (_, results) = live.finish().unwrap();
     assert!((results.links[0].utilisation - 0.1).abs() < 1e-9);
     assert_eq!((results.links[0].arrived, results.links[0].window_arrived), (1250, 1000));
     // Two directions, samples at 0, 0.5 ... 10 s.
     assert_eq!(results.link_samples.len(), 2 * 21);
     assert_eq!(results.link_samples[2 * 20].departed_bytes, 1_250_000);
+}
+
+/// Drops all that waits every 10 ms, and sends nothing.
+struct Purge(Vec<Packet>);
+
+impl QueueDisc for Purge {
+    fn enqueue(&mut self, packet: Packet, _ctx: &mut QdiscCtx<'_>) {
+        self.0.push(packet);
+    }
+    fn dequeue(&mut self, _ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+        None
+    }
+    fn ready_at(&self) -> Option<Time> {
+        Some(Time::MAX)
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn backlog(&self) -> Bytes {
+        Bytes(self.0.iter().map(|packet| u64::from(packet.size)).sum())
+    }
+    fn timer_interval(&self) -> Option<Span> {
+        Some(Span::from_millis(10))
+    }
+    fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
+        for packet in self.0.drain(..) {
+            ctx.drop(packet, DropReason::Early);
+        }
+    }
+}
+
+#[test]
+fn what_a_timer_drops_leaves_at_that_time_and_is_counted() {
+    // PIE's timer runs, with 10 ms.
+    let pie = serde_json::json!({ "kind": "pie", "update": "10 ms" });
+    let mut live = Live::new(&plan(&pie, "10 pkt", &[])).unwrap();
+    live.links.list[0].disc.as_mut().unwrap().disc = Box::new(Purge(Vec::new()));
+    live.enter(data(0, 0), us(2_003_000));
+    live.enter(data(1, 1), us(2_004_000));
+    live.advance(us(2_010_000));
+    let seen: Vec<_> = std::iter::from_fn(|| live.take())
+        .map(|left| (left.at, left.packet.seq, left.dropped))
+        .collect();
+    let early = Some(DropReason::Early);
+    assert_eq!(seen, [(us(2_010_000), 0, early), (us(2_010_000), 1, early)]);
+    assert_eq!((live.under_way(), live.flows()[1].window_lost), (0, 1));
+    let (_, results) = live.finish().unwrap();
+    assert_eq!(results.links[0].drops, 2);
 }
 
 proptest! {

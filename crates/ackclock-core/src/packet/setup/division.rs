@@ -275,6 +275,28 @@ mod tests {
         assert!(divided(&net, &json!(flows), 64).threads <= 16);
     }
 
+    /// 2 s are 200,000 delays of 10 us. Two threads that wait for each other as often take at least 0.1 s for it, at 0.5 us,
+    /// whatever they have to do: 166,667 packets of 1500 B at 1 Gbit/s, and as many ACKs, are less than 0.2 s.
+    #[test]
+    fn waits_between_threads_cost_what_they_take() {
+        let two = |delay: f64| {
+            let net = json!({ "kind": "graph", "links": [{ "a": "a", "b": "b", "rate": 1e9, "delay": delay,
+                              "buffer": "100 pkt" }] });
+            let cbr = json!({ "kind": "cbr", "rate": 9e8 });
+            divided(
+                &net,
+                &json!([{ "src": "a", "dst": "b", "source": cbr },
+                                  { "src": "b", "dst": "a", "source": cbr }]),
+                2,
+            )
+        };
+        let (short, long) = (two(1e-5), two(1e-2));
+        assert_eq!((short.threads, long.threads), (2, 2));
+        let shared = |division: &Division| division.work_s / division.speedup;
+        assert!(shared(&short) > 0.1 && short.work_s < 0.2, "{short:?}");
+        assert!(shared(&long) < shared(&short) - 0.09, "{long:?}");
+    }
+
     #[test]
     fn a_link_without_any_delay_is_not_cut() {
         let net =

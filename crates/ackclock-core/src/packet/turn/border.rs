@@ -52,3 +52,30 @@ impl Border {
         self.homes[p as usize] != self.me
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::process::clock::Picoseconds;
+    use crate::packet::process::logical_process::Process;
+    use crate::packet::process::stubs::Stubs;
+
+    /// Three processes in a row, 1000 and 8 ps apart, the first on another thread than the others. A thread hears of a turn
+    /// when it is over: one as long as the way to the other would let both wait by turns, so it is at most half of that.
+    #[test]
+    fn a_turn_at_a_border_is_a_part_of_the_way_to_the_other_thread() {
+        let mut processes: Vec<Process> = (0..3).map(|_| Process::new()).collect();
+        processes[0].sources.push((1, 1000));
+        processes[1].sources.extend([(0, 1000), (2, 8)]);
+        processes[2].sources.push((1, 8));
+        let stubs = Stubs::new(&[u32::MAX; 3], &mut processes);
+        let schedule = Schedule::<Picoseconds>::new(processes, stubs, 1_000_000);
+        let mut border = Border { homes: vec![0, 1, 1], ..Border::default() };
+        border.limit_turns(&schedule);
+        let ends = [0, 1, 2].map(|p| border.last_end::<Picoseconds>(p, 5000));
+        assert!(ends[..2].iter().all(|end| (5001..=5500).contains(end)), "{ends:?}");
+        assert_eq!(ends[2], u64::MAX);
+        // One thread has no border.
+        assert_eq!(Border::default().last_end::<Picoseconds>(0, 5000), u64::MAX);
+    }
+}

@@ -308,6 +308,28 @@ mod tests {
         assert!(judge(&mut again, 120, &heard(1, None), &board, Era::Rfc));
     }
 
+    /// Segments 10 and 11 leave after the first timeout; all up to 12 was then outstanding at the second (RFC 5682, section 3.1,
+    /// `recover`), so that the arrival of 11, which was never sent again, shows that it was needless. The episode lasts a
+    /// window from there, whatever was noted before.
+    #[test]
+    fn a_further_timeout_extends_the_episode_to_what_was_outstanding_then() {
+        let window = Window { cwnd: 10.0, ssthresh: 5.0 };
+        for further in [true, false] {
+            let (mut undo, mut board) = episode();
+            undo.on_reduction(Signal::Rto { consecutive: 1 }, &window, &board, true);
+            for at in 10..12 {
+                board.send_new(&stamp(at));
+            }
+            undo.forget_at = Some(10);
+            if further {
+                undo.on_reduction(Signal::Rto { consecutive: 2 }, &window, &board, true);
+            }
+            assert_eq!(undo.forget_at, if further { None } else { Some(10) });
+            undo.on_delivered(&board, 11);
+            assert_eq!(judge(&mut undo, 0, &heard(0, None), &board, Era::Linux), further);
+        }
+    }
+
     /// Linux 6.12, `tcp_try_undo_partial`: within the episode only with no retransmission in flight.
     #[test]
     fn linux_waits_until_no_retransmission_is_in_flight() {

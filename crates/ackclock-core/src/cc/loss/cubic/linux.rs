@@ -254,6 +254,37 @@ mod tests {
         assert_eq!(window.cwnd, 71.0);
     }
 
+    /// As above, at 1584 ms with D = 41 ms, which is 11 ticks as the kernel rounds up (`usecs_to_jiffies`): t = 406 ticks =
+    /// 1662; 410 x 2654^3 / 2^40 = 6.97, so the target is 94, per = 70 / 24 = 2. With 10 ticks it would be 93, and 3.
+    #[test]
+    fn a_smallest_round_trip_counts_in_whole_ticks_rounded_up() {
+        let mut control = Arithmetic { friendly: false, ..new() };
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+        lose(&mut control, &mut window, 0);
+        control.delay_min = Some(Span::from_millis(41));
+        control.grow(&mut window, &Ack::at(at(4), 1));
+        control.grow(&mut window, &Ack::at(at(1584), 1));
+        assert_eq!(control.per, 2);
+    }
+
+    /// 19 acknowledged of the 20 that a segment takes are forgotten (Linux 6.12, `tcp_init_cwnd_reduction`: `snd_cwnd_cnt = 0`):
+    /// after a second at 70, where three are a segment, the third acknowledgement is the first to make one.
+    #[test]
+    fn a_reduction_forgets_what_was_acknowledged_towards_the_next_segment() {
+        let mut control = Arithmetic { friendly: false, ..new() };
+        let mut window = Window { cwnd: 100.0, ssthresh: 100.0 };
+        for _ in 0..19 {
+            control.grow(&mut window, &Ack::at(at(0), 1));
+        }
+        lose(&mut control, &mut window, 0);
+        control.delay_min = Some(Span::from_millis(40));
+        let grown = [4, 1004, 1004].map(|ms| {
+            control.grow(&mut window, &Ack::at(at(ms), 1));
+            window.cwnd
+        });
+        assert_eq!(grown, [70.0, 70.0, 71.0]);
+    }
+
     #[test]
     fn before_the_first_loss_twenty_acknowledged_are_one_segment() {
         let (mut control, mut window) = (new(), Window { cwnd: 200.0, ssthresh: 200.0 });

@@ -33,9 +33,7 @@ new MutationObserver(() => {
 
 _WORKER = """async ({ scenario, turns }) => {
   const text = (id) => document.getElementById(id).textContent.trim();
-  const packed = Uint8Array.from(atob(text('core-module')), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
-  const module = await new Response(stream).arrayBuffer();
+  const module = (await lab.core()).buffer;
   const source = new Blob([JSON.parse(text('worker-program'))], { type: 'text/javascript' });
   const worker = new Worker(URL.createObjectURL(source));
   const call = (name, given) => new Promise((resolve) => {

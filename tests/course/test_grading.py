@@ -226,6 +226,15 @@ def test_the_command_lists_starts_and_grades(tmp_path, monkeypatch, capsys):
     assert main(["course", "key", "mine"]) == 0
     # 20 ms and 8 ms for each of 20 packets, less one in transmission.
     assert "value = 0.1" in Path("mine/key.toml").read_text()
+    assert (
+        main(["run", "mine/home.toml", "--set", "net.buffer=20 pkt", "--out", "r", "--quiet"]) == 0
+    )
+    capsys.readouterr()
+    assert main(["course", "measure", "r", "max(rtts[flow=ping].rtt_s)"]) == 0
+    # 20 ms and 8 ms for each of 20 packets, less one in transmission.
+    assert float(capsys.readouterr().out) == pytest.approx(0.020 + 0.008 * 20, rel=0.06)
+    assert main(["course", "measure", "r", "max(rtts[flow=ping].rtt)"]) == 2
+    assert 'did you mean "rtt_s"' in capsys.readouterr().err
     assert main(["course", "start", "mine", "handed-in/ann"]) == 0
     assert main(["course", "grade", "mine", "handed-in", "--out", "marks", "--quiet"]) == 0
     assert Path("marks/grading.html").read_text().count("<figure>") == 1

@@ -219,6 +219,7 @@ def test_a_sheet_can_be_followed_from_its_first_command_to_its_last(name, tmp_pa
     folder = start(find_sheet(name), tmp_path / "mine")
     blocks = re.findall(r"```sh\n(.*?)```", (folder / "sheet.md").read_text(), re.DOTALL)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    printed = {}
     for command in "".join(blocks).splitlines():
         done = subprocess.run(
             command,
@@ -230,5 +231,16 @@ def test_a_sheet_can_be_followed_from_its_first_command_to_its_last(name, tmp_pa
             check=False,
         )
         assert done.returncode == 0, (command, done.stderr)
+        printed[command] = done.stdout
     drawn = {file.stem for file in folder.glob("*.svg")}
     assert drawn == {q.id for q in find_sheet(name).questions if q.figure}
+    # What students measure by the sheet is an answer that counts.
+    for question in find_sheet(name).questions:
+        expected = find_sheet(name).key[question.id]
+        if question.kind == "number" and expected.answer is None:
+            numbers = [
+                float(printed[number.command]) for number in expected.numbers[: 1 + expected.ratio]
+            ]
+            answer = numbers[0] / numbers[1] if expected.ratio else numbers[0] * expected.scale
+            low, high = expected.range
+            assert low <= answer <= high, question.id

@@ -5,12 +5,12 @@ Needs the page (`make web`), Playwright's Python package and Chromium.
 
 from __future__ import annotations
 
-import base64
 import gzip
 import json
 import re
 import shutil
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -21,6 +21,9 @@ from ackclock.lab import server as lab
 from ackclock.scenario.load import load
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from build_web import from_letters  # noqa: E402
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 EXAMPLES = [file for file in sorted(ROOT.glob("examples/*.toml")) if file.stem != "my_control"]
 playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
@@ -242,6 +245,41 @@ def test_a_lab_sheet_is_done_in_the_browser_and_graded_on_the_command_line(opene
     graded = grade(sheet, tmp_path)
     assert graded.graded[0].points == graded.by_machine
     assert sheet.key["why"].explanation not in page.content()
+
+
+def test_each_question_of_a_sheet_opens_its_runs_with_its_one_chart_below_it(opened):
+    from ackclock.course import find_sheet
+
+    sheet = find_sheet("bufferbloat")
+    here = opened(lab.PAGE.as_uri() + "#sheet=bufferbloat", viewport={"width": 1280, "height": 800})
+    page = here.page
+    titles = {"completions": "Transfers", "rtt": "Smoothed RTT", "queue-delay": "Queue"}
+    titles |= {"cwnd": "Congestion window", "throughput": "Rate of delivery"}
+    for question, item in zip(sheet.questions, page.locator("#sheet li").all(), strict=True):
+        for run in question.runs:
+            item.locator(f'[data-run="{run}"]').click()
+            page.wait_for_selector("body:not([data-stale])")
+            page.wait_for_function(
+                "run => document.querySelector('#status').innerText.includes(run)", arg=f" {run} "
+            )
+            charts = item.locator("figure")
+            charts.first.wait_for()
+            assert charts.count() == 1
+            assert charts.inner_text().startswith(titles[question.figure["kind"]])
+        if question.id in ("ping-100", "mend"):
+            median = page.locator("#flows tbody tr").nth(1).locator("td").nth(3).inner_text()
+            low, high = sheet.key[question.id].range
+            assert low <= float(median.removesuffix(" ms")) <= high
+        if question.id == "page-100":
+            said = re.search(
+                r"transfers ended, after ([\d.]+) s on average", page.inner_text("#says")
+            )
+            low, high = sheet.key[question.id].range
+            assert low <= float(said[1]) <= high
+    page.evaluate("location.hash = '#lesson=sawtooth'")
+    page.wait_for_selector("#lesson-box:visible")
+    page.locator("#answers button").first.click()
+    assert page.locator("#lesson-box #key-chart figure").count() == 1
 
 
 def test_form_and_toml_keep_in_step(opened):
@@ -561,7 +599,7 @@ def test_the_module_and_the_native_core_agree_bit_for_bit(tmp_path):
         if not json.loads(ac._core.check(scenario.core_json())):
             scenarios.append(scenario)
     packed = re.search(r'id="core-module">([^<]+)<', lab.PAGE.read_text("utf-8")).group(1)
-    (tmp_path / "core.wasm").write_bytes(gzip.decompress(base64.b64decode(packed)))
+    (tmp_path / "core.wasm").write_bytes(gzip.decompress(from_letters(packed)))
     texts = [json.loads(scenario.core_json()) for scenario in scenarios]
     (tmp_path / "scenarios.json").write_text(json.dumps(texts))
     command = ["node", str(ROOT / "web/test/digests.js")]

@@ -1,6 +1,6 @@
 // Curves with uPlot: one chart a quantity, one cursor for all, a mark at the time shown above.
 import uPlot from 'uplot';
-import { colourOf, DROP, themeColour, timeColour } from './colours.js';
+import { colourOf, DROP, onPage, themeColour, timeColour } from './colours.js';
 import { element } from './dom.js';
 import * as numbers from './numbers.js';
 import { busiest, rateOf, sampled, smoothed, wordsOf } from './series.js';
@@ -8,6 +8,9 @@ import { busiest, rateOf, sampled, smoothed, wordsOf } from './series.js';
 const MOST_FLOWS = 12;
 const HEIGHT = 150;
 const KEY_HEIGHT = 210;
+const MOST_KEY_HEIGHT = 340;
+// Its title and its legend.
+const KEY_FRAME = 62;
 const KEYS = ['window', 'rate', 'queue', 'rtt'];
 
 /** What charts show: `{title, times, curves, format}` each. */
@@ -80,7 +83,7 @@ export class Charts {
     observer.observe(keyPlace);
   }
 
-  /** Says which chart shows the answer: window, rate, queue, rtt, phase, sequence, or null for none. */
+  /** Says which chart shows the answer: window, rate, queue, rtt, transfers, phase, sequence, or null for none. */
   choose(key) {
     this.chosen = key;
     this.renew();
@@ -103,7 +106,7 @@ export class Charts {
     const charts = curvesOf(result, reference ? 'B: ' : '').flatMap((chart, at) =>
       // A source without a control has neither window nor round trip.
       (chart.curves.some(({ values }) => values.some((value) => value > 0)) ? [{ ...this.#overTime(chart, behind[at]), key: KEYS[at] }] : []));
-    charts.push(...[this.#phase(result), this.#sequence(result)].filter(Boolean));
+    charts.push(...[this.#transfers(result), this.#phase(result), this.#sequence(result)].filter(Boolean));
     const keys = charts.map(({ key, title, series }) => JSON.stringify([key === this.chosen, title, series.map(({ label, stroke }) => [label, stroke])]));
     if (keys.join() !== this.keys) {
       for (const plot of this.plots) plot.destroy();
@@ -160,7 +163,7 @@ export class Charts {
       : [chart.times, ...curves.map((c) => c.values)];
     const line = ({ name, colour }, dashed) => ({
       label: name,
-      stroke: colour,
+      stroke: onPage(colour),
       width: dashed ? 1 : 1.5,
       dash: dashed ? [4, 3] : undefined,
       spanGaps: true,
@@ -174,6 +177,23 @@ export class Charts {
     return { title: chart.title, data: joined, series, marksTime: true, x: numbers.time, y: chart.format };
   }
 
+  /** How long transfers took, over when they began; of a run with one of them, nothing. */
+  #transfers(result) {
+    const { start_s: start, completed_after_s: took } = result.tables.flows;
+    const ended = [...(took ?? [])].flatMap((seconds, flow) => (seconds !== null && Number.isFinite(seconds) ? [flow] : []));
+    if (ended.length < 2) return null;
+    ended.sort((a, b) => start[a] - start[b]);
+    return {
+      key: 'transfers',
+      title: 'Transfers: how long each took, over when it began',
+      data: [null, [ended.map((flow) => start[flow]), ended.map((flow) => took[flow])]],
+      series: [{ label: 'transfers', stroke: onPage(colourOf(0)), paths: dots(5), points: { show: false } }],
+      mode: 2,
+      x: numbers.time,
+      y: numbers.time,
+    };
+  }
+
   #phase(result) {
     const { flows } = result.tables;
     const names = wordsOf(flows.id);
@@ -185,7 +205,7 @@ export class Charts {
       key: 'phase',
       title: `Phase: window of ${names[1]} over that of ${names[0]}, from dark (start) to light (end)`,
       data: [null, [Array.from(x), Array.from(y)]],
-      series: [{ label: `${names[0]}, ${names[1]}`, stroke: colourOf(0), paths: trail, points: { show: false } }],
+      series: [{ label: `${names[0]}, ${names[1]}`, stroke: onPage(colourOf(0)), paths: trail, points: { show: false } }],
       mode: 2,
       x: numbers.count,
       y: numbers.count,
@@ -201,7 +221,7 @@ export class Charts {
       title: `Time-sequence of ${name}, losses in red`,
       data: [null, found.sent, found.lost],
       series: [
-        { label: 'sent', stroke: colourOf(0), paths: dots(1), points: { show: false } },
+        { label: 'sent', stroke: onPage(colourOf(0)), paths: dots(1), points: { show: false } },
         { label: 'lost', stroke: DROP, paths: dots(2.5), points: { show: false } },
       ],
       mode: 2,
@@ -227,7 +247,7 @@ export class Charts {
     const options = {
       mode,
       width: Math.max(200, place.clientWidth - 8),
-      height: isKey ? KEY_HEIGHT : HEIGHT,
+      height: isKey ? this.#keyHeight() : HEIGHT,
       scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.05] } },
       axes: [axis(x, 30), axis(y, 74)],
       series: [mode === 1 ? { label: 'time', value: (_, v) => (v === null ? '–' : numbers.time(v)) } : {}, ...series],
@@ -267,10 +287,19 @@ export class Charts {
     plot.mark.style.transform = `translateX(${at}px)`;
   }
 
+  /** As tall as what stands beside it, within bounds. */
+  #keyHeight() {
+    const box = this.keyPlace.parentElement;
+    const beside = [...box.children].filter((child) => child !== this.keyPlace && child.clientHeight);
+    const isBeside = beside.length && beside[0].offsetLeft !== this.keyPlace.offsetLeft;
+    const tall = beside.reduce((sum, { clientHeight }) => sum + clientHeight, 0) - KEY_FRAME;
+    return isBeside ? Math.min(Math.max(tall, KEY_HEIGHT), MOST_KEY_HEIGHT) : KEY_HEIGHT;
+  }
+
   #fit() {
     for (const plot of this.plots) {
       const width = plot.holder.clientWidth;
-      if (width) plot.setSize({ width, height: plot.holder.parentElement === this.keyPlace ? KEY_HEIGHT : HEIGHT });
+      if (width) plot.setSize({ width, height: plot.holder.parentElement === this.keyPlace ? this.#keyHeight() : HEIGHT });
     }
   }
 }

@@ -14,6 +14,20 @@ const LIGHTS = ['#4cc3ff', '#ff9350', '#3ee6b0', '#ff9fd6', '#a9b8ff', '#ffd166'
 /** The colour of a flow in the network by its index. */
 export const lightOf = (flow) => LIGHTS[flow % LIGHTS.length];
 
+const system = typeof matchMedia === 'function' ? matchMedia('(prefers-color-scheme: dark)') : { matches: false };
+
+/** Whether the page is dark: as the reader turned it, else as the system is. */
+export function isDark() {
+  const turned = document.documentElement.style.colorScheme;
+  return turned ? turned === 'dark' : system.matches;
+}
+
+/** A colour of a flow as it is drawn on the page: on a dark one its light. */
+export function onPage(colour) {
+  const at = PALETTE.indexOf(colour);
+  return at >= 0 && isDark() ? LIGHTS[at] : colour;
+}
+
 /** From dark violet over green to yellow, as viridis: even steps of lightness, for the colour-blind too. */
 const STOPS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [234, 208, 40]];
 
@@ -33,7 +47,7 @@ export function themeColour(name) {
     probe.element = document.createElement('span');
     probe.element.hidden = true;
     document.body.append(probe.element);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', forgetColours);
+    system.addEventListener('change', forgetColours);
   }
   if (!probe.known.has(name)) {
     probe.element.style.color = `var(${name})`;

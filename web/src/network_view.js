@@ -129,17 +129,17 @@ export class NetworkView {
       pen.fillRect(0, 0, sprite.width, sprite.height);
       pen.fillStyle = '#ffffff';
       pen.beginPath();
-      pen.arc(middle, middle, size * 0.62, 0, 2 * Math.PI);
+      pen.arc(middle, middle, size * 1.05, 0, 2 * Math.PI);
       pen.fill();
       pen.fillStyle = lightOf(flow);
       pen.beginPath();
-      pen.arc(middle, middle, size * 0.5, 0, 2 * Math.PI);
+      pen.arc(middle, middle, size * 0.85, 0, 2 * Math.PI);
       pen.fill();
       if (isMarked) {
         pen.strokeStyle = MARK;
         pen.lineWidth = 3;
         pen.beginPath();
-        pen.arc(middle, middle, size * 1.3, 0, 2 * Math.PI);
+        pen.arc(middle, middle, size * 1.9, 0, 2 * Math.PI);
         pen.stroke();
       }
       this.sprites.set(key, sprite);

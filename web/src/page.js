@@ -7,6 +7,7 @@ import { Form } from './form.js';
 import { Lessons, parsePath } from './lessons.js';
 import { LiveRun } from './live.js';
 import { NetworkView } from './network_view.js';
+import { bytesOf } from './letters.js';
 import * as numbers from './numbers.js';
 import { toPcapng } from './pcapng.js';
 import { Playback } from './playback.js';
@@ -30,21 +31,18 @@ const SAMPLES = 1200;
 // What is shown first: packets are under way there, at 0 none.
 const FIRST_SHOWN = 0.2;
 
-/** The bytes that letters stand for: a loop, which takes a tenth of the time of `Uint8Array.from`. */
-function bytesOf(letters) {
-  const bytes = new Uint8Array(letters.length);
-  for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
-  return bytes;
-}
-
 /** Links of an explanation, as a timeline needs them. */
 const wiresOf = ({ links }) => links.map((link) => ({ ...link, propagation_s: link.delay_s }));
 
 class Page {
+  /** The core, a WebAssembly module. */
+  core() {
+    return through(bytesOf(byId('core-module').textContent.trim()), new DecompressionStream('gzip'));
+  }
+
   async start() {
     const part = (id) => byId(id).textContent.trim();
-    const packed = bytesOf(atob(part('core-module')));
-    const module = await through(packed, new DecompressionStream('gzip'));
+    const module = await this.core();
     this.client = new Client(JSON.parse(part('worker-program')), module.buffer);
     const description = await this.client.start();
     byId('version').textContent = `ackclock ${description.version}`;
@@ -71,6 +69,8 @@ class Page {
   /** Opens what the fragment of the address holds: a scenario, a lesson, else the first lesson. */
   async openAddress() {
     const shared = await fromFragment(location.hash);
+    // A sheet may have had it below one of its questions.
+    byId('ask').after(byId('key-chart'));
     const sheet = this.sheets.find(location.hash);
     byId('sheet').hidden = !sheet;
     if (sheet) {
@@ -84,9 +84,11 @@ class Page {
     else await this.lessons.open(this.lessons.find(location.hash) ?? 0);
   }
 
-  /** Opens a run of a lab sheet: its scenario with its changes. */
-  async openRun({ id, text, set }) {
+  /** Opens a run of a lab sheet: its scenario with its changes, and the chart of the question beside it. */
+  async openRun({ id, text, set }, chart = null) {
     this.ask(null);
+    this.charts.choose(chart);
+    document.body.dataset.lesson = 'sheet';
     await this.quietly(async () => {
       await this.giveUp();
       let changed = text;

@@ -3,11 +3,16 @@ import { byId, element } from './dom.js';
 import { offer } from './download.js';
 
 const KEPT = 'ackclock-sheet-';
+// The chart of this page that shows what a figure of the command line does.
+const CHARTS = {
+  cwnd: 'window', throughput: 'rate', fairness: 'rate', queue: 'queue', 'queue-delay': 'queue', rtt: 'rtt',
+  completions: 'transfers', phase: 'phase',
+};
 
 /** Shows a sheet, opens its runs, keeps what was answered. */
 export class Sheets {
   /**
-   * @param {Array<Object>} all `{name, title, about, questions, runs}`; a question is `{id, text, answers, unit, points, runs}`,
+   * @param {Array<Object>} all `{name, title, about, questions, runs}`; a question is `{id, text, answers, unit, points, runs, figure}`,
    * a run `{id, text, set}`.
    * @param {{openRun: Function}} page
    */
@@ -34,7 +39,14 @@ export class Sheets {
     await this.page.openRun(sheet.runs[0]);
   }
 
+  /** Opens a run of a question, with the one chart of the question below it. */
+  async #show(item, question, id) {
+    item.append(byId('key-chart'));
+    await this.page.openRun(this.sheet.runs.find((run) => run.id === id), CHARTS[question.figure] ?? null);
+  }
+
   #question(question) {
+    const item = element('li');
     const name = `answer-${question.id}`;
     const set = (value) => {
       this.answers[question.id] = value;
@@ -48,7 +60,7 @@ export class Sheets {
     const label = `${question.text} (${question.points})`;
     const runs = question.runs.map((id) => element('button', {
       type: 'button', className: 'quiet', data: { run: id },
-      on: { click: () => this.page.openRun(this.sheet.runs.find((run) => run.id === id)) },
+      on: { click: () => this.#show(item, question, id) },
     }, `Open ${id}`));
     let field;
     if (question.answers.length) {
@@ -63,7 +75,8 @@ export class Sheets {
       if (question.unit) input.inputMode = 'decimal';
       field = element('div', {}, element('label', { htmlFor: name }, label), input, question.unit ? ` ${question.unit}` : null);
     }
-    return element('li', {}, field, element('div', { className: 'runs' }, ...runs));
+    item.append(field, element('div', { className: 'runs' }, ...runs));
+    return item;
   }
 
   #read(name) {

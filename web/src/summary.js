@@ -1,5 +1,5 @@
 // A run in sentences and two short tables.
-import { colourOf } from './colours.js';
+import { colourOf, onPage } from './colours.js';
 import { element } from './dom.js';
 import * as numbers from './numbers.js';
 import { busiest, jain, wordsOf } from './series.js';
@@ -40,6 +40,8 @@ export function flowTable({ tables: { flows } }, reference) {
   const columns = [
     ['goodput', 'goodput_bps', numbers.rate],
     ['mean RTT', 'srtt_mean_s', numbers.time],
+    ['median RTT', 'rtt_p50_s', numbers.time],
+    ['95 % RTT', 'rtt_p95_s', numbers.time],
     ['lost', 'lost_data_packets', numbers.count],
     ['retransmitted', 'retransmits', numbers.count],
     ['timeouts', 'timeouts', numbers.count],
@@ -61,7 +63,7 @@ export function flowTable({ tables: { flows } }, reference) {
 
 function swatch(flow) {
   const mark = element('span', { className: 'swatch', aria: { hidden: 'true' } });
-  mark.style.background = colourOf(flow);
+  mark.style.background = onPage(colourOf(flow));
   return mark;
 }
 

@@ -12,9 +12,16 @@ import { bareNumbers } from '../src/typed.js';
 import { GrowingTables, LiveRun } from '../src/live.js';
 import { StateTable, TimeSequence, jain, lastAt, rateOf, sampled } from '../src/series.js';
 import { answersToml } from '../src/sheets.js';
+import { bytesOf } from '../src/letters.js';
 import { fromFragment, toFragment } from '../src/share.js';
 import { differences, sentences } from '../src/summary.js';
 import { Timeline } from '../src/timeline.js';
+
+test('bytes come back from the letters that the build writes', () => {
+  // As tools/build_web.py writes 0, 1, .. and 255; the second ends with one letter.
+  assert.deepEqual([...bytesOf('#ngc#nEs"8/d.6')], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 255]);
+  assert.deepEqual([...bytesOf('(^!;}B"')], [1, 2, 3, 4, 255]);
+});
 
 test('a sampled table is taken apart by its index', () => {
   const table = { time_s: [0, 0, 1, 1, 2, 2], flow: [0, 1, 0, 1, 0, 1], cwnd: [1, 10, 2, 20, 3, 30] };

@@ -16,7 +16,7 @@ __all__ = ["course"]
 
 @click.group()
 def course() -> None:
-    """List lab sheets, start one, grade what students hand in."""
+    """List lab sheets, start one, measure runs, grade what is handed in."""
 
 
 @course.command("list")
@@ -55,6 +55,22 @@ def start(sheet: str, folder: Path | None, *, key: bool) -> None:
     found = find_sheet(sheet)
     written = write(found, folder or Path(found.name), key=key)
     click.echo(f"wrote {written}; begin with {written / 'sheet.md'}")
+
+
+@course.command()
+@click.argument("run", type=FILE)
+@click.argument("metric")
+def measure(run: Path, metric: str) -> None:
+    """Print METRIC of RUN, a folder of `ackclock run --out`.
+
+    METRIC is as of `ackclock sweep`, such as 'median(rtts[flow=ping].rtt_s)';
+    the number is in SI units.
+    """
+    from ackclock.experiments.metrics import of_run
+    from ackclock.scenario.load import load_run
+
+    made = load_run(run)
+    click.echo(f"{of_run(metric, made.summary, made.tables):.6g}")
 
 
 @course.command()

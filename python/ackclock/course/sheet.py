@@ -94,6 +94,11 @@ class Number:
     metric: str
     value: float = 0.0
 
+    @property
+    def command(self) -> str:
+        """The command that measures it in a student's folder."""
+        return f"ackclock course measure runs/{self.run} {quote(self.metric)}"
+
 
 @dataclass(frozen=True)
 class Expected:

@@ -12,7 +12,7 @@ from ackclock.course.tasks.classifier import labelled_runs, observe
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ackclock.course.sheet import Question, Sheet
+    from ackclock.course.sheet import Expected, Question, Sheet
 
 __all__ = ["letter", "sheet_text", "start", "template"]
 
@@ -91,14 +91,15 @@ def sheet_text(sheet: Sheet) -> str:
     parts.append(
         "Write your answers into `answers.toml`: a letter, a number in the unit that the question"
         " names, or text. Answer before you run; then run, look at the figure, and change what you"
-        " now know better."
+        " now know better. `ackclock course measure` prints a number of a run in SI units, as s"
+        " and bit/s."
     )
     if sheet.runs:
         commands = "\n".join(run.command for run in sheet.runs.values())
         parts += ["## Runs", f"```sh\n{commands}\n```"]
     parts.append("## Questions")
     for number, question in enumerate(sheet.questions, start=1):
-        parts.append(_question_text(number, question))
+        parts.append(_question_text(number, question, sheet.key[question.id]))
     if sheet.task:
         file = {"control": "control.py", "classifier": "classify.py"}[sheet.task["kind"]]
         parts.append(
@@ -106,11 +107,11 @@ def sheet_text(sheet: Sheet) -> str:
             " Put it beside `answers.toml`. It runs in a process with limits of time and memory,"
             " without files and network; what it prints is thrown away."
         )
-    parts += ["## Sources", "\n".join(f"- {source}." for source in sheet.sources)]
+    parts += ["## Sources", "\n".join(f"- {source.rstrip('.')}." for source in sheet.sources)]
     return "\n\n".join(parts) + "\n"
 
 
-def _question_text(number: int, question: Question) -> str:
+def _question_text(number: int, question: Question, expected: Expected) -> str:
     points = f"{question.points:g} point{'s' if question.points != 1 else ''}"
     lines = [f"### {number}. `{question.id}` ({points})", question.text]
     if question.answers:
@@ -118,7 +119,12 @@ def _question_text(number: int, question: Question) -> str:
     elif question.unit:
         lines.append(f"A number, {question.unit}.")
     if question.plot:
-        lines.append(f"```sh\n{question.plot}\n```")
+        commands = [question.plot]
+        # What is computed by hand before any run has no measured number.
+        if question.kind == "number" and expected.answer is None:
+            numbers = expected.numbers if expected.ratio else expected.numbers[:1]
+            commands += [number.command for number in numbers]
+        lines.append("```sh\n{}\n```".format("\n".join(commands)))
     return "\n\n".join(lines)
 
 

@@ -339,19 +339,19 @@ _CASE = {
     "allOf": [
         {
             "if": {"properties": {"engine": {"const": "model"}}, "required": ["engine"]},
-            "then": {"$ref": "#/definitions/document-model"},
+            "then": {"$ref": "model.json"},
         },
         {
             "if": {"properties": {"engine": {"const": "fluid"}}, "required": ["engine"]},
-            "then": {"$ref": "#/definitions/document-fluid"},
+            "then": {"$ref": "fluid.json"},
         },
         {
             "if": {"properties": {"engine": {"const": "hybrid"}}, "required": ["engine"]},
-            "then": {"$ref": "#/definitions/document-hybrid"},
+            "then": {"$ref": "hybrid.json"},
         },
         {
             "if": {"properties": {"engine": {"const": "packet"}}},
-            "then": {"$ref": "#/definitions/document-scenario"},
+            "then": {"$ref": "scenario.json"},
         },
     ]
 }
@@ -406,13 +406,9 @@ def schemas() -> dict[str, str]:
         "hybrid": made.document(mixed, "Hybrid case"),
         "model": made.document(_model(), "Closed form"),
     }
-    made.definitions |= {
-        "document-scenario": packet,
-        "document-fluid": fluid,
-        "document-hybrid": mixed,
-        "document-model": _model(),
-    }
-    documents["sweep"] = made.document(SWEEP, "Sweep")
+    for name in ("fluid", "hybrid"):
+        documents[name] = _sharing(documents[name], documents["scenario"], "scenario.json")
+    documents["sweep"] = {"$schema": _DIALECT, "title": "Sweep", **SWEEP}
     of_paper = {
         "paper": form.PAPER,
         "claims": form.CLAIMS,
@@ -430,6 +426,28 @@ def schemas() -> dict[str, str]:
         f"{name}.json": json.dumps(rules, indent=1, ensure_ascii=False) + "\n"
         for name, rules in documents.items()
     }
+
+
+def _sharing(rules: Data, base: Data, file: str) -> Data:
+    """A schema whose definitions that another has are those of the other's file."""
+    shared = {
+        f"#/definitions/{name}"
+        for name, definition in rules["definitions"].items()
+        if base["definitions"].get(name) == definition
+    }
+
+    def refer(value: Any) -> Any:
+        if isinstance(value, list):
+            return [refer(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if isinstance(value.get("$ref"), str) and value["$ref"] in shared:
+            return {**value, "$ref": f"{file}{value['$ref']}"}
+        return {key: refer(item) for key, item in value.items()}
+
+    own = {k: v for k, v in rules["definitions"].items() if f"#/definitions/{k}" not in shared}
+    result: Data = refer({**rules, "definitions": own})
+    return result
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from referencing import Registry, Resource
 
 import ackclock as ac
 import write_schemas
@@ -34,11 +35,17 @@ OF_PAPERS = {
 }
 
 
+FILES = Registry().with_resources(
+    (file.name, Resource.from_contents(json.loads(file.read_text())))
+    for file in SHIPPED.glob("*.json")
+)
+
+
 @cache
 def validator(name):
     rules = json.loads((SHIPPED / f"{name}.json").read_text())
     jsonschema.Draft7Validator.check_schema(rules)
-    return jsonschema.Draft7Validator(rules)
+    return jsonschema.Draft7Validator(rules, registry=FILES)
 
 
 def read(file):
@@ -210,11 +217,22 @@ def test_the_keys_of_sweeps_are_those_that_are_read():
     assert {k: v["default"] for k, v in write_schemas.UNTIL.items() if k != "metric"} == given
 
 
+def references(rules):
+    items = rules.values() if isinstance(rules, dict) else rules if isinstance(rules, list) else ()
+    here = [rules["$ref"]] if isinstance(rules, dict) and "$ref" in rules else []
+    return [*here, *(ref for item in items for ref in references(item))]
+
+
 def test_the_command_prints_and_writes_them(tmp_path, capsys):
     assert cli.main(["schema"]) == 0
     assert json.loads(capsys.readouterr().out)["title"] == "Scenario"
     assert cli.main(["schema", "sweep"]) == 0
-    assert capsys.readouterr().out == (SHIPPED / "sweep.json").read_text()
+    printed = json.loads(capsys.readouterr().out)
+    assert ".json" not in str(references(printed))
+    alone = jsonschema.Draft7Validator(printed)
+    assert not list(alone.iter_errors({"scenario": small(cc="mine.py:Mine")}))
+    assert list(alone.iter_errors({"scenario": small(cc="cubik")}))
+    assert list(alone.iter_errors({"scenario": {"engine": "fluid", **small()}}))
     out = tmp_path / "new" / "schemas"
     assert cli.main(["schema", "--out", str(out)]) == 0
     assert {f.name: f.read_text() for f in out.iterdir()} == write_schemas.schemas()

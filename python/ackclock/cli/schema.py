@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -25,7 +27,7 @@ _FOLDER = Path(__file__).parents[1] / "schemas"
     "--out",
     type=FILE,
     metavar="DIR",
-    help="Write the schema to DIR/NAME.json; without NAME, all of them.",
+    help="Write the schema to DIR/NAME.json; without NAME, all of them, which refer to each other.",
 )
 def schema(name: str | None, *, out: Path | None) -> None:
     """Print the JSON Schema (draft 7) of a kind of document, for editors; left out: scenario.
@@ -42,13 +44,46 @@ def schema(name: str | None, *, out: Path | None) -> None:
         click.echo(_text(name or "scenario"), nl=False)
         return
     out.mkdir(parents=True, exist_ok=True)
-    for one in [name] if name else NAMES:
-        file = out / f"{one}.json"
-        beside = out / f".{one}.json.part"
-        beside.write_text(_text(one), encoding="utf-8")
+    for each in [name] if name else NAMES:
+        file = out / f"{each}.json"
+        beside = out / f".{each}.json.part"
+        beside.write_text(_text(each) if name else _file_text(each), encoding="utf-8")
         beside.replace(file)
         click.echo(f"wrote {file}")
 
 
 def _text(name: str) -> str:
+    """A schema that refers to no other file."""
+    rules = json.loads(_file_text(name))
+    definitions: dict[str, Any] = {}
+    result = _within({k: v for k, v in rules.items() if k != "definitions"}, rules, definitions)
+    if definitions:
+        result["definitions"] = dict(sorted(definitions.items()))
+    return json.dumps(result, indent=1, ensure_ascii=False) + "\n"
+
+
+def _within(rules: Any, root: dict[str, Any], definitions: dict[str, Any]) -> Any:
+    """Copy rules with what they refer to, in this file or another, among the definitions."""
+    if isinstance(rules, list):
+        return [_within(item, root, definitions) for item in rules]
+    if not isinstance(rules, dict):
+        return rules
+    if not isinstance(rules.get("$ref"), str):
+        return {key: _within(item, root, definitions) for key, item in rules.items()}
+    file, _, place = rules["$ref"].partition("#")
+    if file:
+        root = json.loads(_file_text(file.removesuffix(".json")))
+    # Names of definitions are those of one translation: the same in all files.
+    key = place.rpartition("/")[2] or f"document-{file.removesuffix('.json')}"
+    if key not in definitions:
+        left_out = ("$schema", "title", "definitions")
+        target = root["definitions"][key] if place else root
+        definitions[key] = None  # A queue may hold queues.
+        definitions[key] = _within(
+            {k: v for k, v in target.items() if place or k not in left_out}, root, definitions
+        )
+    return {**rules, "$ref": f"#/definitions/{key}"}
+
+
+def _file_text(name: str) -> str:
     return (_FOLDER / f"{name}.json").read_text(encoding="utf-8")

@@ -75,16 +75,7 @@ fn operate(spec: &Spec, env: &QdiscEnv, operations: &[[u8; 2]]) -> Vec<Fate> {
     // At the end all leave: each may be held back once before it does.
     let drain = std::iter::repeat_n([9, 0], 2 * operations.len() + 1);
     for (i, [what, a]) in operations.iter().copied().chain(drain).enumerate() {
-        let mut ctx = QdiscCtx {
-            now,
-            seconds: None,
-            rng: &mut rng,
-            keys: &keys,
-            dropped: &mut dropped,
-            marks: 0,
-            queues: &mut [],
-            queue: QdiscCtx::NO_QUEUE,
-        };
+        let mut ctx = QdiscCtx::new(now, None, &mut rng, &keys, &mut dropped, &mut []);
         match what % 16 {
             0..8 => {
                 let size = [40, 1000, 1500, 1 + u16::from(a) * 30][usize::from(a % 4)];

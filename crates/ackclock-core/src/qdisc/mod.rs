@@ -117,9 +117,22 @@ pub struct QdiscCtx<'a> {
     pub queue: usize,
 }
 
-impl QdiscCtx<'_> {
+impl<'a> QdiscCtx<'a> {
     /// In place of a queue: none.
     pub const NO_QUEUE: usize = usize::MAX;
+
+    /// For a call at `now`, before anything is marked or assigned to a queue; the fields have the rest.
+    #[inline(always)]
+    pub fn new(
+        now: Time,
+        seconds: Option<f64>,
+        rng: &'a mut Stream,
+        keys: &'a [[u32; 2]],
+        dropped: &'a mut Vec<(Packet, DropReason)>,
+        queues: &'a mut [QueueCounts],
+    ) -> Self {
+        Self { now, seconds, rng, keys, dropped, marks: 0, queues, queue: Self::NO_QUEUE }
+    }
 
     /// An arriving packet belongs to a queue.
     #[inline]

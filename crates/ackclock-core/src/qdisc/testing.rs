@@ -65,16 +65,8 @@ impl<Q: QueueDisc> Bench<Q> {
     }
 
     fn with<R>(&mut self, call: impl FnOnce(&mut Q, &mut QdiscCtx<'_>) -> R) -> R {
-        let mut ctx = QdiscCtx {
-            now: self.now,
-            seconds: None,
-            rng: &mut self.rng,
-            keys: &self.keys,
-            dropped: &mut self.dropped,
-            marks: 0,
-            queues: &mut [],
-            queue: QdiscCtx::NO_QUEUE,
-        };
+        let mut ctx =
+            QdiscCtx::new(self.now, None, &mut self.rng, &self.keys, &mut self.dropped, &mut []);
         let result = call(&mut self.qdisc, &mut ctx);
         self.marks += ctx.marks;
         result

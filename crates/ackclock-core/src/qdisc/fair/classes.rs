@@ -467,16 +467,7 @@ mod tests {
         let mut classes = Classes::new(Limit::NONE, Measure::Bytes, None);
         let mut dropped = Vec::new();
         let mut rng = Stream::new(1, Purpose::Qdisc, 0);
-        let mut ctx = QdiscCtx {
-            now: Time::ZERO,
-            seconds: None,
-            rng: &mut rng,
-            keys: &[],
-            dropped: &mut dropped,
-            marks: 0,
-            queues: &mut [],
-            queue: QdiscCtx::NO_QUEUE,
-        };
+        let mut ctx = QdiscCtx::new(Time::ZERO, None, &mut rng, &[], &mut dropped, &mut []);
         for class in 0..200_000 {
             for seq in 0..3 {
                 let packet = Packet::new(FlowId(class), seq, 1000, Flags::default());

@@ -20,16 +20,8 @@ impl<C: Clock> Link<C> {
         let present = C::ps(now);
         managed.report_rate(&self.rate, present);
         let Managed { disc, rng, queues, .. } = &mut **managed;
-        let mut ctx = QdiscCtx {
-            now: Time(present),
-            seconds: C::seconds(now),
-            rng,
-            keys,
-            dropped,
-            marks: 0,
-            queues,
-            queue: QdiscCtx::NO_QUEUE,
-        };
+        let (at, seconds) = (Time(present), C::seconds(now));
+        let mut ctx = QdiscCtx::new(at, seconds, rng, keys, dropped, queues);
         disc.enqueue(packet, &mut ctx);
         let marks = ctx.marks;
         self.occupancy.set(present, disc.len());
@@ -49,16 +41,8 @@ impl<C: Clock> Link<C> {
         let present = C::ps(now);
         managed.report_rate(&self.rate, present);
         let Managed { disc, rng, queues, .. } = &mut **managed;
-        let mut ctx = QdiscCtx {
-            now: Time(present),
-            seconds: C::seconds(now),
-            rng,
-            keys,
-            dropped,
-            marks: 0,
-            queues,
-            queue: QdiscCtx::NO_QUEUE,
-        };
+        let (at, seconds) = (Time(present), C::seconds(now));
+        let mut ctx = QdiscCtx::new(at, seconds, rng, keys, dropped, queues);
         let mut next = disc.dequeue(&mut ctx);
         let (marks, queue) = (ctx.marks, ctx.queue);
         self.occupancy.set(present, disc.len());
@@ -120,16 +104,8 @@ impl<C: Clock> Link<C> {
             let present = C::ps(now);
             managed.report_rate(&self.rate, present);
             let Managed { disc, rng, queues, .. } = &mut **managed;
-            let mut ctx = QdiscCtx {
-                now: Time(present),
-                seconds: C::seconds(now),
-                rng,
-                keys,
-                dropped,
-                marks: 0,
-                queues,
-                queue: QdiscCtx::NO_QUEUE,
-            };
+            let (at, seconds) = (Time(present), C::seconds(now));
+            let mut ctx = QdiscCtx::new(at, seconds, rng, keys, dropped, queues);
             disc.on_timer(&mut ctx);
             let marks = ctx.marks;
             self.occupancy.set(present, disc.len());

@@ -70,8 +70,11 @@ pub struct Rack {
     recovery_point: u32,
     /// Transmissions in the order of time; those delivered, lost or sent again since are stale.
     sent: VecDeque<(Time, u32)>,
-    /// Lost segments in the order in which they were declared, not sent again yet.
+    /// Lost segments in the order in which they were declared, not sent again yet; those after a timeout, of all that is lost
+    /// then, in the order of segments.
     repairs: VecDeque<u32>,
+    /// The repairs are in the order of segments.
+    is_ascending: bool,
     /// Declared lost by the last call.
     lost: Vec<u32>,
     /// The segment sent last of all delivered: when, and its end.
@@ -119,6 +122,7 @@ impl About<RecoveryEnv> for Rack {
             recovery_point: 0,
             sent: VecDeque::new(),
             repairs: VecDeque::new(),
+            is_ascending: true,
             lost: Vec::new(),
             newest: (Time::ZERO, 0),
             reported: Time::ZERO,
@@ -168,11 +172,7 @@ impl Rack {
     fn detect_loss(&mut self, board: &mut Scoreboard, now: Time) {
         self.reo_timer = Time::MAX;
         while let Some(&(at, seq)) = self.sent.front() {
-            let stale = seq < board.una()
-                || board.is_sacked(seq)
-                || board.is_marked_lost(seq)
-                || board.sent_at(seq) != at;
-            if !stale {
+            if !is_stale(board, at, seq) {
                 if (at, seq + 1) >= self.newest {
                     return;
                 }
@@ -187,6 +187,49 @@ impl Rack {
         }
     }
 
+    /// Gathers in `lost`, ascending, what a timeout at `now` shows to be lost; costs no more than it finds.
+    fn find_late(&mut self, board: &Scoreboard, now: Time) {
+        let una = board.una();
+        if una < board.nxt() && !board.is_sacked(una) && !board.is_marked_lost(una) {
+            self.lost.push(una);
+        }
+        while let Some(&(at, seq)) = self.sent.front() {
+            if !is_stale(board, at, seq) {
+                if at + self.rtt + self.reo_wnd > now {
+                    break;
+                }
+                if seq != una {
+                    self.lost.push(seq);
+                }
+            }
+            self.sent.pop_front();
+        }
+        self.lost.sort_unstable();
+    }
+
+    /// Adds what `lost` has to the repairs, which are then in the order of segments.
+    fn add_repairs(&mut self, board: &mut Scoreboard) {
+        let first = self.next_repair(board);
+        let (is_ascending, highest) = (self.is_ascending, self.lost.last().copied());
+        for &seq in &self.lost {
+            self.lost_again |= board.is_repaired(seq);
+            board.mark_lost(seq);
+        }
+        if is_ascending && first.is_none_or(|first| highest.is_none_or(|seq| seq < first)) {
+            for &seq in self.lost.iter().rev() {
+                self.repairs.push_front(seq);
+            }
+        } else {
+            self.repairs.extend(&self.lost);
+            self.repairs.make_contiguous().sort_unstable();
+            let mut last = None;
+            self.repairs.retain(|&seq| {
+                last.replace(seq) != Some(seq) && seq >= board.una() && board.is_marked_lost(seq)
+            });
+        }
+        self.is_ascending = true;
+    }
+
     fn forget_losses(&mut self) {
         self.lost.clear();
         self.lost_again = false;
@@ -196,6 +239,7 @@ impl Rack {
         self.lost_again |= board.is_repaired(seq);
         board.mark_lost(seq);
         self.lost.push(seq);
+        self.is_ascending &= self.repairs.back().is_none_or(|&last| last < seq);
         self.repairs.push_back(seq);
     }
 
@@ -265,6 +309,14 @@ impl Rack {
     }
 }
 
+/// Whether a transmission at `at` is not the last one of its segment, or the segment is known to be delivered or lost.
+fn is_stale(board: &Scoreboard, at: Time, seq: u32) -> bool {
+    seq < board.una()
+        || board.is_sacked(seq)
+        || board.is_marked_lost(seq)
+        || board.sent_at(seq) != at
+}
+
 impl LossRecovery for Rack {
     fn on_delivered(&mut self, board: &Scoreboard, seq: u32, now: Time) {
         let at = board.sent_at(seq);
@@ -324,18 +376,8 @@ impl LossRecovery for Rack {
     fn on_rto(&mut self, board: &mut Scoreboard, now: Time) {
         self.forget_losses();
         // Whatever was lost before stays so, and is repaired in order.
-        self.repairs.clear();
-        for seq in board.una()..board.nxt() {
-            if board.is_sacked(seq) {
-                continue;
-            }
-            let late = board.sent_at(seq) + self.rtt + self.reo_wnd <= now;
-            if board.is_marked_lost(seq) {
-                self.repairs.push_back(seq);
-            } else if seq == board.una() || late {
-                self.lose(board, seq);
-            }
-        }
+        self.find_late(board, now);
+        self.add_repairs(board);
         self.phase = Phase::Loss;
         self.recovery_point = board.nxt();
         self.first = false;
@@ -413,6 +455,7 @@ impl LossRecovery for Rack {
     fn on_spurious(&mut self, board: &mut Scoreboard) {
         board.unmark_lost();
         self.repairs.clear();
+        self.is_ascending = true;
         self.phase = Phase::Open;
         self.first = false;
         // What was taken for lost is in flight again.

@@ -1,5 +1,7 @@
 //! Sequences computed by hand: a round trip of 100 ms, so a reordering window of 25 ms.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::cc::SentRecord;
 use crate::tcp::Stamp;
@@ -308,5 +310,68 @@ fn a_window_that_was_widened_is_given_up_after_sixteen_recoveries() {
         assert!(bench.acknowledge(now + 210, first + 5, &[]).ended);
         assert_eq!(bench.rack.reo_wnd_mult, if recoveries < 16 { 2 } else { 1 }, "{recoveries}");
         now += 300;
+    }
+}
+
+/// A window of 2^20 segments that all are lost, and 100,000 timeouts of the first: each costs what it finds. A look at all that
+/// is outstanding for each would be 10^11 steps.
+#[test]
+fn a_timeout_costs_no_more_than_it_finds() {
+    let mut bench = Bench::plain();
+    bench.send(std::iter::repeat_n(0, 1 << 20));
+    for timeout in 1..=100_000 {
+        bench.rack.on_rto(&mut bench.board, at(1000 * timeout));
+        assert_eq!(bench.rack.losses().len(), if timeout == 1 { 1 << 20 } else { 1 });
+        assert_eq!(bench.leave(1000 * timeout, 1.0, true), [Next::Retransmit(0)]);
+    }
+}
+
+proptest! {
+    /// RFC 8985, section 6.3: at a timeout the first segment is lost, and all that left a round trip and a reordering window
+    /// ago. All that is lost is then sent again in the order of segments.
+    #[test]
+    fn a_timeout_finds_what_the_rfc_says_in_order(
+        steps in prop::collection::vec((0u32..6, 1u64..60, 0u32..12, 1u32..5), 1..120),
+    ) {
+        let mut bench = Bench::plain();
+        let mut now = 0;
+        for (what, pause, place, count) in steps {
+            now += pause;
+            let (una, nxt) = (bench.board.una(), bench.board.nxt());
+            let begin = (una + place).min(nxt);
+            match what {
+                0 => bench.send(std::iter::repeat_n(now, count as usize)),
+                1 if begin > una => drop(bench.acknowledge(now, begin, &[])),
+                2 if begin > una && begin + count <= nxt => {
+                    drop(bench.acknowledge(now, una, &[(begin, begin + count)]));
+                }
+                3 if bench.rack.deadline() <= at(now) => {
+                    drop(bench.rack.on_timer(&mut bench.board, at(now)));
+                }
+                4 => drop(bench.leave(now, f64::from(place), place % 2 == 0)),
+                5 => {
+                    let Bench { board, rack } = &mut bench;
+                    let open: Vec<u32> = (una..nxt).filter(|&seq| !board.is_sacked(seq)).collect();
+                    let is_late = |seq: u32| board.sent_at(seq) + rack.rtt + rack.reo_wnd <= at(now);
+                    let (mut before, mut lost) = (Vec::new(), Vec::new());
+                    for &seq in &open {
+                        if board.is_marked_lost(seq) {
+                            before.push(seq);
+                        } else if seq == una || is_late(seq) {
+                            lost.push(seq);
+                        }
+                    }
+                    rack.on_rto(board, at(now));
+                    prop_assert_eq!(rack.losses(), &lost[..]);
+                    let mut all = [before, lost].concat();
+                    all.sort_unstable();
+                    let expected: Vec<Next> = all.into_iter().map(Next::Retransmit).collect();
+                    // Some of it is repaired now, the rest after what happens next.
+                    let some = bench.leave(now, f64::from(place), false);
+                    prop_assert_eq!(&some[..], &expected[..some.len()]);
+                }
+                _ => {}
+            }
+        }
     }
 }

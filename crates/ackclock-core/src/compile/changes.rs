@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wildmatch::WildMatch;
 
-use super::links::{Directed, Values, path_of, schedule, shared, sorted, unknown};
+use super::links::{Directed, Values, path_of, schedule, shared, sorted, timeless, unknown};
 use super::plan::{LinkSettings, Schedule};
 use crate::error::Problem;
 use crate::scenario::{LinkChange, Names};
@@ -21,6 +21,7 @@ pub(super) fn apply(
         return;
     }
     let names: Vec<String> = directed.iter().map(|d| d.plan.name(nodes)).collect();
+    let mut last_change = vec![None; directed.len()];
     for (i, change) in changes.iter().enumerate() {
         let path = format!("links[{i}]");
         check(&path, change, problems);
@@ -49,6 +50,7 @@ pub(super) fn apply(
         let buffer_path: Arc<str> = format!("{path}.buffer").into();
         let mut settings = None;
         for at in chosen {
+            last_change[at] = Some(i);
             let Directed { plan, buffer, weight, buffer_path: of_buffer } = &mut directed[at];
             plan.rate = change.rate.unwrap_or(plan.rate);
             plan.delay = change.delay.unwrap_or(plan.delay);
@@ -81,6 +83,28 @@ pub(super) fn apply(
                 impairments_path,
             };
             plan.settings = shared(&mut settings, new);
+        }
+    }
+    refuse_timeless(&last_change, &names, directed, problems);
+}
+
+/// Reports changes after which packets cross a link in no time.
+fn refuse_timeless(
+    last_change: &[Option<usize>],
+    names: &[String],
+    directed: &[Directed],
+    problems: &mut Vec<Problem>,
+) {
+    for ((change, name), link) in last_change.iter().zip(names).zip(directed) {
+        let (Some(i), Some(rate)) = (change, timeless(&link.plan)) else { continue };
+        let path = format!("links[{i}]");
+        // All that a change chose may be so.
+        if problems.last().is_none_or(|last| last.path != path) {
+            let rate = rate.bps();
+            let message = format!(
+                "leaves \"{name}\" no delay, and a byte at {rate} bit/s takes no time either; expected a delay of 1 ps or more"
+            );
+            problems.push(Problem::new(path, message));
         }
     }
 }

@@ -51,17 +51,25 @@ pub(super) fn directed(layout: &Layout, problems: &mut Vec<Problem>) -> Vec<Dire
         let rates = [link.rate, spec.back_rate.unwrap_or(link.rate)];
         let buffers = [spec.buffer, spec.back_buffer.unwrap_or(spec.buffer)];
         for (way, id, [from, to]) in [(0, id, [link.a, link.b]), (1, back_id, [link.b, link.a])] {
+            let plan = PlanLink {
+                id,
+                from,
+                to,
+                rate: rates[way],
+                delay: link.delay,
+                limit: Limit::NONE,
+                mean_packet: 0,
+                settings: Arc::clone(&common.settings[way]),
+            };
+            if let Some(rate) = timeless(&plan) {
+                let message = format!(
+                    "is zero, and a byte at {} bit/s takes no time either; expected a delay of 1 ps or more",
+                    rate.bps()
+                );
+                add(problems, Problem::new(key_path(&kind.path, "delay"), message));
+            }
             all.push(Directed {
-                plan: PlanLink {
-                    id,
-                    from,
-                    to,
-                    rate: rates[way],
-                    delay: link.delay,
-                    limit: Limit::NONE,
-                    mean_packet: 0,
-                    settings: Arc::clone(&common.settings[way]),
-                },
+                plan,
                 buffer: buffers[way],
                 weight: spec.weight,
                 buffer_path: Arc::clone(&common.buffer_paths[way]),
@@ -176,20 +184,22 @@ fn check(kind: &LinkKind, link: &DuplexLink, first: bool, problems: &mut Vec<Pro
     let mut values = Values { path, problems };
     values.rate("rate", Some(link.rate));
     values.delay("delay", Some(link.delay));
-    values.time(link.rate, link.delay);
     if !first {
         return;
     }
     values.rate("back_rate", spec.back_rate);
-    if let Some(back_rate) = spec.back_rate {
-        values.time(back_rate, link.delay);
-    }
     values.loss("loss", Some(spec.loss));
     values.loss("back_loss", Some(spec.back_loss));
     values.mtu("mtu", Some(spec.mtu));
     values.weight("weight", Some(spec.weight));
     values.buffer("buffer", Some(spec.buffer));
     values.buffer("back_buffer", spec.back_buffer);
+}
+
+/// The highest rate of a link on which packets take no time at some time: they would go round for ever at one instant.
+pub(super) fn timeless(link: &PlanLink) -> Option<BitRate> {
+    let is_instant = |rate: &BitRate| rate.transmission(Bytes(1)) == Span::ZERO;
+    link.peak().filter(|rate| link.delay == Span::ZERO && is_instant(rate))
 }
 
 /// Of rate, delay, loss, MTU and weight.
@@ -220,17 +230,6 @@ impl Values<'_> {
 
     pub(super) fn delay(&mut self, key: &str, delay: Option<Span>) {
         self.in_range(&RANGES[1], key, delay.map(Span::seconds));
-    }
-
-    /// Packets that cross links in no time at all would go round for ever at one instant.
-    fn time(&mut self, rate: BitRate, delay: Span) {
-        if delay == Span::ZERO && rate.transmission(Bytes(1)) == Span::ZERO {
-            let rate = rate.bps();
-            self.wrong(
-                "delay",
-                format!("is zero, and a byte at {rate} bit/s takes no time either; expected a delay of 1 ps or more"),
-            );
-        }
     }
 
     pub(super) fn loss(&mut self, key: &str, loss: Option<f64>) {

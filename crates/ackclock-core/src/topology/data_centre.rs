@@ -1,6 +1,6 @@
 //! What networks of data centres have in common: rates, and hosts at the lowest level of switches.
 
-use super::{Layout, MAX_NODES, links};
+use super::{Layout, check_nodes, links};
 use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::registry::Spec;
@@ -43,13 +43,7 @@ impl Rates {
 /// Checks that the hosts at each of so many `switches` of the lowest level, with `all` switches, are no more
 /// nodes than a network may have.
 pub(super) fn check(path: &str, switches: u32, hosts: u32, all: u64) -> Result<(), Vec<Problem>> {
-    let nodes = u64::from(switches) * u64::from(hosts) + all;
-    if nodes <= MAX_NODES {
-        return Ok(());
-    }
-    let message =
-        format!("is {hosts}, which makes {nodes} nodes in all, expected at most {MAX_NODES}");
-    Err(vec![Problem::new(format!("{path}.hosts"), message)])
+    check_nodes(path, "hosts", hosts, u64::from(switches) * u64::from(hosts) + all)
 }
 
 /// The hosts' links: towards a host like every port of a switch, from it plain FIFO without a limit.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Layout, Topology, access_rate, links};
+use super::{Layout, Topology, access_rate, check_nodes, links};
 use crate::error::Problem;
 use crate::registry::Ranges;
 use crate::scenario::Dumbbell;
@@ -13,6 +13,7 @@ static RANGES: LazyLock<Ranges<1>> = LazyLock::new(|| Ranges::of::<Dumbbell>(["p
 impl Topology for Dumbbell {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         RANGES.check(path, [self.pairs.into()])?;
+        check_nodes(path, "pairs", self.pairs, 2 * u64::from(self.pairs) + 2)?;
         let n = self.pairs as usize;
         let mut problems = Vec::new();
         let given = [

@@ -161,6 +161,16 @@ pub fn key_path(path: &str, key: &str) -> String {
 /// maximum of their range.
 const MAX_NODES: u64 = 4_000_000;
 
+/// Checks that a shape of so many `nodes`, which the number `count` at `key` makes, is not too large, before it is expanded.
+fn check_nodes(path: &str, key: &str, count: u32, nodes: u64) -> Result<(), Vec<Problem>> {
+    if nodes <= MAX_NODES {
+        return Ok(());
+    }
+    let message =
+        format!("is {count}, which makes {nodes} nodes in all, expected at most {MAX_NODES}");
+    Err(vec![Problem::new(format!("{path}.{key}"), message)])
+}
+
 /// Fastest access link that is made up, in bit/s.
 const MAX_RATE: u64 = 1_000_000_000_000_000;
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Layout, Topology, access_rate, links};
+use super::{Layout, Topology, access_rate, check_nodes, links};
 use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::registry::Ranges;
@@ -14,6 +14,7 @@ static RANGES: LazyLock<Ranges<1>> = LazyLock::new(|| Ranges::of::<ParkingLot>([
 impl Topology for ParkingLot {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         RANGES.check(path, [self.hops.into()])?;
+        check_nodes(path, "hops", self.hops, 3 * u64::from(self.hops) + 3)?;
         let access = access_rate(path, self.access_rate, self.rate).map_err(|p| vec![p])?;
         let mut layout = Layout::default();
         let routers: Vec<NodeId> = (0..=self.hops).map(|i| layout.node(format!("r{i}"))).collect();

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Layout, Topology, access_rate, links};
+use super::{Layout, Topology, access_rate, check_nodes, links};
 use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::registry::Ranges;
@@ -16,6 +16,7 @@ static RANGES: LazyLock<Ranges<2>> = LazyLock::new(|| Ranges::of::<Ring>(["route
 impl Topology for Ring {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         RANGES.check(path, [self.routers.into(), self.span.into()])?;
+        check_nodes(path, "routers", self.routers, 2 * u64::from(self.routers))?;
         let n = self.routers;
         // The most depends on the number of routers: no attribute of one field.
         if self.span > (n - 1) / 2 {

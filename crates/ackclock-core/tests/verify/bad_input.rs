@@ -112,6 +112,53 @@ fn a_link_that_takes_no_time_is_refused() {
 }
 
 #[test]
+fn a_link_that_takes_no_time_from_a_step_of_its_schedule_on_is_refused() {
+    let with_steps = |key: &str, rate: &str, delay: &str| {
+        let steps =
+            json!({"steps": [{"at": "1 s", "rate": "1 Mbps"}, {"at": "2 s", "rate": rate}]});
+        let link = json!({"a": "r", "b": "c", "rate": "1 Gbps", "delay": delay, key: steps});
+        with("/net/links", json!([link, {"a": "a", "b": "r", "rate": "10 Mbps", "delay": "5 ms"}]))
+    };
+    for key in ["schedule", "back_schedule"] {
+        assert_eq!(problems(&with_steps(key, "16 Tbps", "0 s")), []);
+        assert_eq!(problems(&with_steps(key, "17 Tbps", "1 ps")), []);
+        let refused = problems(&with_steps(key, "17 Tbps", "0 s"));
+        let [problem] = &refused[..] else { panic!("{refused:?}") };
+        assert_eq!(problem.0, "net.links[0].delay");
+        assert!(problem.1.contains("a byte at 17000000000000 bit/s takes no time either"));
+    }
+    // A change of one direction, of what the other keys say.
+    for change in [json!({"delay": "0 s"}), json!({"delay": "0 s", "rate": "18 Tbps"})] {
+        let mut document = with_steps("schedule", "17 Tbps", "1 ms");
+        document["links"] = json!([{"link": "r->c", "loss": 0.1}, change]);
+        document["links"][1]["link"] = json!(["r->c", "c->r"]);
+        let refused = problems(&document);
+        let [problem] = &refused[..] else { panic!("{refused:?}") };
+        assert_eq!(problem.0, "links[1]");
+        assert!(problem.1.contains("leaves \"r->c\" no delay, and a byte at 1"), "{problem:?}");
+    }
+}
+
+/// 4,000,000 of each are in the range of its field, and make two or three times as many nodes: 10 s and some GB to expand.
+#[test]
+fn shapes_of_too_many_nodes_are_refused_from_their_count() {
+    for (net, nodes) in [
+        (json!({"kind": "dumbbell", "pairs": 4_000_000, "rate": 1e6}), 8_000_002),
+        (json!({"kind": "parking-lot", "hops": 4_000_000, "rate": 1e6, "delay": 0.01}), 12_000_003),
+        (
+            json!({"kind": "ring", "routers": 4_000_000, "span": 2, "rate": 1e6, "delay": 0.01}),
+            8_000_000,
+        ),
+    ] {
+        let refused = problems(&json!({"net": net, "flows": [{"pair": 0}], "duration": 1}));
+        let of_net: Vec<_> = refused.iter().filter(|(at, _)| at.starts_with("net.")).collect();
+        let [(_, message)] = &of_net[..] else { panic!("{refused:?}") };
+        let expected = format!("which makes {nodes} nodes in all, expected at most 4000000");
+        assert!(message.contains(&expected), "{message}");
+    }
+}
+
+#[test]
 fn the_good_scenario_is_good() {
     assert_eq!(problems(&good()), []);
 }

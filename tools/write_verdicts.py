@@ -14,6 +14,7 @@ from typing import Any
 
 from ackclock.reproduce.read.folder import names, read
 from ackclock.reproduce.run.standing import STANDINGS
+from ackclock.reproduce.run.wording import OUTCOMES
 from ackclock.reproduce.write.files import MARKER
 
 __all__ = ["filled", "tables"]
@@ -37,7 +38,15 @@ def tables(folder: Path) -> str:
         Has a reproduction of each paper, by the paper's name.
     """
     rows, left = [], []
-    head = ["paper", "tier", "claims", *(f"`{name}`" for name in STANDINGS)]
+    standings = [name for name in STANDINGS if name != "erratum"]
+    head = [
+        "paper",
+        "tier",
+        "claims",
+        *(f"`{name}`" for name in standings),
+        "numbers met",
+        "errata",
+    ]
     for name in (name for name in names() if name != EXAMPLE):
         paper = read(name)
         title = f"{paper.about['title'].split(':')[0]} ({paper.about['year']})"
@@ -48,22 +57,38 @@ def tables(folder: Path) -> str:
         tier = json.loads((at / MARKER).read_text(encoding="utf-8"))["tier"]
         found = json.loads((at / CLAIMS).read_text(encoding="utf-8"))
         made_from = {claim.id: claim.made_from for claim in paper.claims.values()}
+        errata = [claim for claim in found if claim["kind"] == "E"]
         groups: dict[str, list[dict[str, Any]]] = {"": []}
         for claim in found:
-            groups.setdefault(made_from.get(claim["id"], ""), []).append(claim)
+            if claim["kind"] != "E":
+                groups.setdefault(made_from.get(claim["id"], ""), []).append(claim)
         for file, claims in groups.items():
             counts = Counter(claim["standing"] for claim in claims)
             label = f"... rows of {file}" if file else title
-            rows.append([label, tier, str(len(claims)), *(str(counts[n]) for n in STANDINGS)])
+            shown = sum(claim["standing"] == "erratum" for claim in errata)
+            faults = f"{shown} of {len(errata)}" if errata and not file else ""
+            rows.append(
+                [label, tier, str(len(claims)), *(str(counts[n]) for n in standings),
+                 _numbers(claims), faults]
+            )  # fmt: skip
         left += [
-            [title, claim["id"], claim["statement"]]
+            [title, claim["id"], claim["statement"], _numbers([claim])]
             for claim in groups[""]
             if claim["standing"] == "open"
         ]
     text = _table(head, rows)
     if left:
-        text += "\n\nOpen are:\n\n" + _table(["paper", "claim", "what the paper says"], left)
+        text += "\n\nOpen are:\n\n" + _table(
+            ["paper", "claim", "what the paper says", "numbers met"], left
+        )
     return text
+
+
+def _numbers(claims: list[dict[str, Any]]) -> str:
+    """How many of the numbers that decide are met."""
+    orders = [claim["orders"] for claim in claims]
+    count = sum(one[name] for one in orders for name in OUTCOMES)
+    return f"{sum(one['met'] for one in orders)} of {count}" if count else ""
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

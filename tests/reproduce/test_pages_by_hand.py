@@ -14,6 +14,7 @@ import pytest
 
 from ackclock.reproduce.paper import Parameter
 from ackclock.reproduce.run.judge import Part, Target
+from ackclock.reproduce.run.measure import ClaimResult
 from ackclock.reproduce.run.reproduction import Reproduction, _next_replicates
 from ackclock.reproduce.run.sensitivity import Sensitivity, Trial
 from ackclock.reproduce.run.standing import STANDINGS, Standing
@@ -37,11 +38,11 @@ def claim(id_, standing, verdict="reproduced", *, kind="N", made_from="", parts=
     share = more.pop("share", None)
     entry = SimpleNamespace(
         id=id_, kind=kind, made_from=made_from, statement=more.pop("statement", f"says {id_}"),
-        checks=more.pop("checks", ()), unstated=(), known_deviation="",
+        checks=more.pop("checks", ()), unstated=(), paper="",
+        known_deviation="why" if more.pop("is_known_deviation", False) else "",
     )  # fmt: skip
-    given = {"outcome": "met", "is_known_deviation": False, "parts": parts, **more}
     made = Standing(standing, "r", share, decides)
-    return SimpleNamespace(claim=entry, verdict=verdict, standing=made, **given)
+    return ClaimResult(entry, tuple(parts), verdict, "r", more.get("outcome", "met"), standing=made)
 
 
 def reproduction(claims, figures=(), **more):
@@ -67,28 +68,30 @@ def test_a_report_opens_with_counts_of_every_class():
             claim("c", "holds-inferred", "deviates"),
             claim("d", "undetermined", "deviates", share=0.25, decides=("p", "q")),
             claim("d2", "undetermined", "deviates", share=0.5),
+            claim("d3", "undetermined", "deviates"),
             claim("e", "paper-error", "deviates"),
             claim("f", "not-public", "deviates"),
             claim(
                 "g",
                 "open",
                 "deviates",
-                parts=(part(None), part(1.0, ours=True), part(9.0, "missed")),
+                parts=(part(None, "undecided"), part(1.0, ours=True), part(9.0, "missed")),
             ),
             claim("h", "not-judged", "not-checkable", outcome=None),
-            claim("E1", "holds", kind="E"),
+            claim("i", "repeats", "not-checkable", outcome=None),
+            claim("E1", "erratum", kind="E"),
             claim("E2", "open", "deviates", kind="E"),
         ]
     )
     assert sentences(done) == [
-        "9 claims of the paper are listed here, of which 8 were judged in tier fast, from 1,234"
-        " runs of 2 studies.",
+        "11 claims of the paper are listed here (1 repeats others), of which 9 were judged in tier"
+        " fast, from 1,234 runs of 2 studies: 1 of 4 numbers met, 1 missed, 2 undecided.",
         "2 hold at the default settings (a, b).",
         "For instance, a, \u201csays a\u201d: measured 7 ms, expected 1 to 3.",
         "1 holds at the settings inferred from the paper's own numbers, on seeds that the search"
         " did not see (c).",
-        "2 are not determined by what the paper states: met in a part of the plausible settings, d"
-        " in 25% (p, q decide), d2 in 50%.",
+        "3 are not determined by what the paper states: met in a part of the plausible settings, d"
+        " in 25% (p, q decide), d2 in 50%, d3 at the best one alone.",
         "1 is shown to be the paper's own error by arithmetic, a closed form or a bound (e).",
         "1 rests on data that nobody outside had, and is not met with a substitute (f).",
         "1 is open: not met, and why is not known (g).",
@@ -129,13 +132,13 @@ def test_the_summary_counts_verdicts_standings_figures_and_rows_of_files():
     known = claim("k", "open", "deviates", is_known_deviation=True, statement="z" * 60)
     text = summary(reproduction([long, known, *rows, *few], [figure, lost]))
     parts = text.split("\n\n")
-    assert parts[0] == "mine, tier fast: 27 claims, 14 reproduced, 13 deviates"
+    assert parts[0] == "mine, tier fast: 27 claims; 1 of 13 numbers met, 12 missed"
     lines = [" ".join(line.split()) for line in parts[1].splitlines()]
-    assert lines[1] == "a reproduced 2 " + "y" * 57 + "..."
-    assert lines[2] == "k deviates (known) - " + "z" * 60
+    assert lines[1] == "a holds 2 " + "y" * 57 + "..."
+    assert lines[2] == "k open (known) - " + "z" * 60
     # Twelve rows of a file are listed, of more the number.
     assert len(lines) == 1 + 2 + 12
-    assert parts[2] == "13 claims of t.csv: 13 reproduced"
+    assert parts[2] == "13 claims of t.csv: 13 holds"
     assert parts[3] == "standings: 14 holds, 13 open"
     assert parts[4] == "figures: F1; 1 not drawn"
     assert summary(reproduction([long], [lost])).endswith("figures: none; 1 not drawn")
@@ -168,8 +171,6 @@ def test_provenance_counts_and_names_what_nobody_expected():
     assert (found["reproduction"], found["title"], found["reading"]) == (1, "Title", {"n": "x"})
     assert found["studies"]["t"] == {"runs": 234, "seeds": [1, 2]}
     assert [result.claim.id for result in done.deviations] == ["b"]
-    for one in done.claims:
-        one.to_dict = lambda: {"id": "x"}
     lost = SimpleNamespace(figure=SimpleNamespace(id="F2", title="u"), missing="why")
     drawn = SimpleNamespace(figure=SimpleNamespace(id="F1", title="t"), missing="")
     data = as_data(reproduction(done.claims, [lost, drawn]))
@@ -190,21 +191,7 @@ def test_undecided_claims_get_twice_as_many_replicates_up_to_the_limit():
 
 
 def trial(verdict, *parts, **values):
-    return Trial(
-        values,
-        SimpleNamespace(
-            verdict=verdict,
-            parts=parts,
-            to_dict=lambda: {
-                "measured": 1,
-                "ci_low": 2,
-                "ci_high": 3,
-                "verdict": verdict,
-                "reason": "r",
-                "x": 0,
-            },
-        ),
-    )
+    return Trial(values, claim("c", "holds", verdict, parts=parts))
 
 
 TO_3 = Target(1, 3, is_open=False, text="1 to 3")
@@ -248,7 +235,7 @@ def test_sensitivity_says_where_a_claim_holds(varied):
     assert "holds for p: no value tried" in str(none)
     data = varied.to_dict()
     assert data["trials"][1] == {
-        "values": {"p": 2}, "measured": 1, "ci_low": 2, "ci_high": 3, "verdict": "deviates",
+        "values": {"p": 2}, "measured": 4.0, "ci_low": 3.5, "ci_high": 4.5, "verdict": "deviates",
         "reason": "r",
     }  # fmt: skip
     assert (data["paper"], data["claim"], data["tier"], data["fixed"]) == (

@@ -145,7 +145,7 @@ def parameter(**keys):
     return "\n".join(["[[parameter]]", *(f"{key} = {value}" for key, value in given.items())])
 
 
-SETS = "[{ study = 'loss', path = 'duration' }]"
+SETS = "[{ study = 'loss', path = 'net.extra' }]"
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ SETS = "[{ study = 'loss', path = 'duration' }]"
         ),
         (
             {
-                "sets": "[{ study = 'loss', path = 'duration', values = { a = '1 s' } }]",
+                "sets": "[{ study = 'loss', path = 'net.extra', values = { a = '1 s' } }]",
                 "default": "'a'",
                 "values": "['a', 'b']",
             },
@@ -183,7 +183,7 @@ SETS = "[{ study = 'loss', path = 'duration' }]"
         ),
         (
             {
-                "sets": "[{ study = 'loss', path = 'duration', values = { a = '1 s' } }]",
+                "sets": "[{ study = 'loss', path = 'net.extra', values = { a = '1 s' } }]",
                 "default": "'c'",
                 "values": "['a']",
             },
@@ -201,15 +201,15 @@ def test_a_parameter_is_right_or_has_its_fault(paper, entry, message):
 
 def test_a_parameter_may_set_several_studies(paper):
     shutil.copy(paper / "scenarios" / "loss.toml", paper / "scenarios" / "again.toml")
-    sets = "[{ study = ['loss', 'again'], path = 'duration' }]"
+    sets = "[{ study = ['loss', 'again'], path = 'net.extra' }]"
     append(paper, "unstated.toml", parameter(sets=sets, default="'9 s'", values="['8 s', '9 s']"))
     data = read(paper)
     assert [(one.study, one.path) for one in data.parameters["p"].sets] == [
-        ("loss", "duration"),
-        ("again", "duration"),
+        ("loss", "net.extra"),
+        ("again", "net.extra"),
     ]
-    assert data.parameters["p"].changes("again", "8 s") == {"duration": "8 s"}
-    assert data.defaults("loss")["duration"] == "9 s"
+    assert data.parameters["p"].changes("again", "8 s") == {"net.extra": "8 s"}
+    assert data.defaults("loss")["net.extra"] == "9 s"
 
 
 def test_files_that_are_no_part_of_a_paper_are_reported(paper, tmp_path):

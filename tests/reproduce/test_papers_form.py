@@ -161,7 +161,10 @@ def test_a_wrong_check_is_reported_in_one_sentence(paper, check, message):
 
 def test_a_claim_is_checked_or_says_why_not(paper):
     append(paper, "claims.toml", CLAIM)
-    message = "claims.toml: claim[X]: needs a check, or not_checkable with the reason"
+    message = (
+        "claims.toml: claim[X]: needs a check, not_checkable with the reason, or same_as with other"
+        " claims"
+    )
     assert wrong(paper) == [message]
 
 
@@ -245,3 +248,9 @@ def test_the_reference_page_names_every_key():
 
     for rules in (form.PAPER, form.CLAIMS, form.FIGURES, form.UNSTATED, form.VIEWS):
         assert set(keys(rules)) <= words
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_figure_that_is_drawn_has_a_caption(name):
+    drawn = [one for one in read(name).figures.values() if not one.not_drawable]
+    assert [one.id for one in drawn if not one.entry.get("caption")] == []

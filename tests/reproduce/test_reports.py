@@ -36,7 +36,9 @@ def said():
 @pytest.fixture(scope="module")
 def done(paper, said, tmp_path_factory):
     means = Means(store=tmp_path_factory.mktemp("store"), progress=False, report=said.append)
-    found = Inference({"recovery": "reno"}, {"S-6": ClaimFound(0.25, False, ("min-rto",))})
+    found = Inference(
+        {"recovery": "reno"}, {"S-6": ClaimFound(0.25, False, ("min-rto",), points=64, alike=1.0)}
+    )
     return reproduce(read(paper), means=means, inference=found)
 
 
@@ -67,6 +69,7 @@ def test_the_index_compares_papers_by_standing(done, tmp_path):
     folder = write(done, tmp_path / "example")
     marker = json.loads((folder / "reproduction.json").read_text())
     assert sum(marker["standings"].values()) == len(done.claims)
+    assert marker["standings"]["erratum"] == 1
     page = index_page(tmp_path)
     assert all(f">{name}</th>" in page for name in STANDINGS)
     row = page[page.index("example/report.html") :]

@@ -31,6 +31,8 @@ KEYS = [
     "ci_high",
     "tolerance",
     "verdict",
+    "orders",
+    "decided_by",
     "reason",
     "unstated",
     "reading",
@@ -126,7 +128,7 @@ def test_the_page_opens_from_disk_without_a_network(folder):
     page = (folder / "report.html").read_text()
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "")
-    for word in ("✓ reproduced", "✗ deviates (known)", "– not-checkable", "Figure 1.", "min-rto"):
+    for word in ("✓ met", "✗ missed (known)", "not-judged", "Figure 1.", "min-rto"):
         assert word in page
     assert "ackclock reproduce example --figure 1 --tier fast" in page
 
@@ -344,7 +346,26 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(paper, tmp_path, capsys,
         "loss": 72,
         "periodic": 2,
     }
+    # No claim of the example gets more replicates, as its tiers state no limit.
+    assert all(row["most_runs"] == row["runs"] for row in rows.values())
     assert not (tmp_path / "reproductions").exists()
+
+
+def test_a_dry_run_of_a_part_prices_what_that_needs_with_more_replicates(paper, capsys):
+    about = paper / "paper.toml"
+    about.write_text(about.read_text().replace("[tiers.full]", "replicates = 20\n\n[tiers.full]"))
+    rows = []
+    for part in (("--claim", "S-1"), ("--claim", "S-6"), ("--figure", "1")):
+        assert main(["reproduce", str(paper), *part, "--dry-run", "--json"]) == 0
+        rows.append({row["study"]: row for row in json.loads(capsys.readouterr().out)})
+    assert [set(one) for one in rows[:2]] == [{"periodic"}, {"loss"}]
+    loss = rows[1]["loss"]
+    # 18 points: at first 4 replicates each, while claims are undecided 8, 16, 20.
+    assert (loss["points"], loss["runs"], loss["most_runs"]) == (18, 72, 360)
+    assert loss["most_seconds"] == pytest.approx(5 * loss["seconds"])
+    assert main(["reproduce", str(paper), "--claim", "S-6", "--dry-run"]) == 0
+    assert "if all claims stay undecided: about" in capsys.readouterr().out
+    assert main(["reproduce", str(paper), "--claim", "S-66", "--dry-run"]) == 2
 
 
 def test_strict_fails_on_a_deviation_that_nobody_listed(paper, tmp_path, capsys):

@@ -7,7 +7,13 @@ import pytest
 
 from ackclock.errors import AckclockError
 from ackclock.reproduce.read.folder import PaperError, read
-from ackclock.reproduce.run.inference import ClaimFound, Inference, load, paper_hash
+from ackclock.reproduce.run.inference import (
+    ClaimFound,
+    Inference,
+    claim_hash,
+    load,
+    paper_hash,
+)
 from ackclock.reproduce.run.reproduction import reproduce
 from ackclock.reproduce.run.studies import Means, sweep_of
 
@@ -145,12 +151,13 @@ def test_standings_follow_from_verdict_data_tier_and_search(paper):
     search = Inference(
         {"x": 1},
         {
-            "part": ClaimFound(0.25, is_inferred=False, decides=("x",)),
+            "part": ClaimFound(0.25, is_inferred=False, decides=("x",), points=64, alike=1.0),
             "best": ClaimFound(0.5, is_inferred=True, decides=("x",)),
             "none": ClaimFound(0.0, is_inferred=False, decides=()),
             "fresh": ClaimFound(None, is_inferred=False, decides=(), is_met_at_best=True),
             "only-full": ClaimFound(None, is_inferred=False, decides=()),
         },
+        "fast",
     )
     found = {name: r.standing.name for name, r in results(folder, inference=search).items()}
     assert found == {
@@ -207,7 +214,7 @@ model = "square_root_law"
 loss_ratio = [0.01]
 
 [over.rtt]
-values = { near = { "params.rtt_s" = 0.01 }, far = { "params.rtt_s" = 0.1 } }
+values = { near = { "params.rtt_s" = 0.01 }, far = { "params.rtt_s" = 0.2 } }
 """
 
 LABELLED = """
@@ -256,3 +263,84 @@ reason = "rounding"
     (folder / "unstated.toml").write_text(LABELLED.replace("over.rtt", "over.rtl"))
     with pytest.raises(PaperError, match="leads nowhere in the study's file"):
         reproduce(read(folder), means=QUIET)
+
+
+def test_a_value_that_an_unstated_parameter_replaces_is_refused(paper):
+    folder = paper(claim("1", (5,), "{ at_least = 8 }"), unstated=LABELLED)
+    study = folder / "scenarios" / "law.toml"
+    study.write_text(STUDY)
+    read(folder)
+    study.write_text(STUDY.replace("= 0.2 }", "= 0.3 }"))
+    with pytest.raises(PaperError, match=r'is 0.3, which does nothing: the parameter "p" of'):
+        read(folder)
+    # In a tier too, and of the scenario; 0.20 and 0.2 are one number.
+    study.write_text(STUDY.replace("= 0.2 }", "= 0.20 }"))
+    read(folder)
+    other = LABELLED.replace("'over.rtt.values.far[\"params.rtt_s\"]'", '"params.loss_ratio[0]"')
+    (folder / "unstated.toml").write_text(other)
+    with pytest.raises(PaperError, match=r"scenario.params.loss_ratio\[0\]: is 0.01"):
+        read(folder)
+    study.write_text(STUDY.replace("[0.01]", "[0.2]"))
+    read(folder)
+    tier = '\n[tiers.fast]\nset = { "params.loss_ratio[0]" = 0.5 }\n'
+    study.write_text(STUDY.replace("[0.01]", "[0.2]") + tier)
+    with pytest.raises(PaperError, match=r"tiers.fast.set.*is 0.5, which does nothing"):
+        read(folder)
+
+
+def test_a_fact_is_judged_once_and_others_refer_to_it(paper):
+    again = """
+[[claim]]
+id = "2"
+statement = "as before"
+kind = "N"
+where = "6"
+same_as = ["1"]
+"""
+    folder = paper(claim("1", (5,), "{ at_least = 8 }") + again)
+    done = reproduce(read(folder), means=QUIET, claims=["2"])
+    found = {result.claim.id: result for result in done.claims}
+    # A request for what repeats judges what it repeats.
+    assert found["1"].outcome == "missed"
+    assert (found["2"].standing.name, found["2"].parts) == ("repeats", ())
+    assert (done.count_standing("open"), done.count_standing("repeats")) == (1, 1)
+    assert done.orders == {"met": 0, "missed": 1, "undecided": 0, "right": 0}
+    with pytest.raises(PaperError, match='no claim "3" that is judged'):
+        read(paper(claim("1", (5,), "{ at_least = 8 }") + again.replace('["1"]', '["3"]')))
+    with pytest.raises(PaperError, match='no claim "2" that is judged'):
+        read(paper(claim("1", (5,), "{ at_least = 8 }") + again.replace('["1"]', '["2"]')))
+    both = again + 'not_checkable = "why"\n'
+    with pytest.raises(PaperError, match="has not_checkable and also same_as"):
+        read(paper(claim("1", (5,), "{ at_least = 8 }") + both))
+
+
+def test_errata_are_counted_beside_claims(paper):
+    folder = paper(claim("1", (9,), "{ at_least = 8 }"), claim("E1", (5,), "{ below = 8 }"))
+    done = reproduce(read(folder), means=QUIET)
+    assert (done.count_standing("holds"), done.count_standing("erratum")) == (1, 1)
+    assert done.orders["met"] == 1
+
+
+def test_a_search_counts_for_the_claims_that_are_as_they_were(paper):
+    text = claim("1", (5,), "{ at_least = 8 }") + claim("2", (5,), "{ at_least = 8 }")
+    folder = paper(text)
+    data = read(folder)
+    entries = [
+        {"id": name, "share": 0.5, "holds_inferred": True, "decides": [],
+         "verdict_inferred": "reproduced", "claim_hash": claim_hash(data, data.claims[name])}
+        for name in "12"
+    ]  # fmt: skip
+    file = folder.parent / "forensics.json"
+    content = {"paper_hash": paper_hash(data), "inferred": {"values": {"x": 1}}, "tier": "fast",
+               "points": 70, "refused": 6, "agreement": [{"alike": 0.75}],
+               "claims": entries}  # fmt: skip
+    file.write_text(json.dumps(content))
+    whole = load(read(folder), file)
+    assert whole.claims["1"] == ClaimFound(0.5, True, (), True, points=64, alike=0.75)
+    assert whole.changed == ()
+    # Another claim's rule, and an inference no more: it was fitted to what is gone.
+    folder = paper(claim("1", (5,), "{ at_least = 7 }") + claim("2", (5,), "{ at_least = 8 }"))
+    found = load(read(folder), file)
+    assert (set(found.claims), found.changed) == ({"2"}, ("1",))
+    assert not found.claims["2"].is_inferred
+    assert found.claims["2"].is_met_at_best

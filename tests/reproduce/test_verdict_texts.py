@@ -22,6 +22,7 @@ from ackclock.reproduce.run.estimates import (
 from ackclock.reproduce.run.inference import ClaimFound, Inference, load, paper_hash
 from ackclock.reproduce.run.judge import Part, Target, compare, judge, target
 from ackclock.reproduce.run.layers import Row, csv_columns, ordered
+from ackclock.reproduce.run.measure import ClaimResult
 from ackclock.reproduce.run.readings import choose
 from ackclock.reproduce.run.sensitivity import drawn, plausible, shown, written
 from ackclock.reproduce.run.wording import measured
@@ -224,7 +225,7 @@ def test_ends_of_a_rank_correlation_are_the_outer_fortieths_of_bootstrap_samples
 
 
 def result(**changes):
-    claim = {"id": "c", "refuted_by": (), "not_public": ""}
+    claim = {"id": "c", "kind": "N", "refuted_by": (), "not_public": "", "same_as": ()}
     given = {"verdict": "deviates", "outcome": "missed", "reason": "r", "reading": {}}
     given |= {key: value for key, value in changes.items() if key in (*given, "is_exact")}
     claim |= {key: value for key, value in changes.items() if key in claim}
@@ -232,8 +233,9 @@ def result(**changes):
 
 
 def test_every_class_of_a_claim_has_its_reason():
-    def found(share, is_inferred=False, decides=("p",)):
-        return Inference({"p": 2}, {"c": ClaimFound(share, is_inferred, decides)})
+    def found(share, is_inferred=False, decides=("p",), points=64, alike=0.9):
+        one = ClaimFound(share, is_inferred, decides, points=points, alike=alike)
+        return Inference({"p": 2}, {"c": one})
 
     def standing(one, inference=None, **others):
         made = find_standing(one, others, inference)
@@ -242,6 +244,13 @@ def test_every_class_of_a_claim_has_its_reason():
     holds = result(verdict="reproduced", outcome="met", reading={"n": "a"})
     assert standing(holds) == ("holds", "met at the default settings, n read as a", None, ())
     assert standing(holds, found(0.5))[2:] == (0.5, ("p",))
+    shown = standing(result(verdict="reproduced", kind="E"))
+    assert shown[:2] == (
+        "erratum", "shown here: the paper contradicts itself, or cannot be so",
+    )  # fmt: skip
+    assert standing(result(kind="E"))[0] == "open"
+    again = result(verdict="not-checkable", outcome=None, same_as=("a", "b"))
+    assert standing(again)[:2] == ("repeats", "says again what a and b says, and is judged there")
     refuted = result(refuted_by=("e", "f"))
     proof = result(verdict="reproduced", is_exact=True)
     assert standing(refuted, e=proof)[:2] == (
@@ -253,7 +262,8 @@ def test_every_class_of_a_claim_has_its_reason():
     assert standing(refuted, e=chance, f=failed)[0] == "open"
     assert standing(result(not_public="data"))[:2] == ("not-public", "it rests on data")
     assert standing(result(outcome=None))[:2] == ("not-judged", "r")
-    cheap = Inference({"p": 2}, {"c": ClaimFound(0.9, False, (), is_met_cheaply=True)})
+    one = ClaimFound(0.9, False, (), is_met_cheaply=True, points=64, alike=0.9)
+    cheap = Inference({"p": 2}, {"c": one})
     assert standing(result(), cheap)[:2] == (
         "open",
         "deviates at the default settings; the search's cheap runs say nothing of it, for they meet"
@@ -276,17 +286,70 @@ def test_every_class_of_a_claim_has_its_reason():
         "open",
         "undecided at the default settings; no search was made",
     )
+    changed = Inference({"p": 2}, {}, "full", ("c",))
+    assert standing(result(), changed)[1].endswith("by other rules or runs and says nothing of it")
+
+
+def test_a_share_leaves_a_claim_undetermined_only_beyond_chance_and_noise():
+    def standing(met, points, alike):
+        one = ClaimFound(met / points, False, (), points=points, alike=alike)
+        made = find_standing(result(), {}, Inference({"p": 2}, {"c": one}))
+        return made.name, made.reason.partition("; ")[2]
+
+    # One in 128, as noise gives too: P(at least 1 of 128 at 5 %) = 1 - 0.95^128 = 0.9986.
+    assert standing(1, 128, 0.9) == (
+        "open", "met in 1% of the settings tried, no more than chance gives",
+    )  # fmt: skip
+    # P(at least 11 of 128 at 5 %) = 0.0575, of 12 0.0276, by the binomial distribution.
+    assert standing(11, 128, 0.9)[0] == "open"
+    assert standing(12, 128, 0.9)[0] == "undetermined"
+    assert standing(64, 128, 0.8)[0] == "undetermined"
+    assert standing(64, 128, 0.79) == (
+        "open",
+        "met in 50% of the settings tried, by cheap runs whose votes agree too little with dearer"
+        " ones (79%)",
+    )
+    assert standing(64, 128, None)[1].endswith("(not known)")
+
+
+def test_the_best_settings_count_only_in_the_tier_in_which_they_were_judged():
+    one = ClaimFound(None, False, (), is_met_at_best=True)
+    search = Inference({"p": 2}, {"c": one}, "fast")
+    assert find_standing(result(), {}, search, "fast").name == "undetermined"
+    made = find_standing(result(), {}, search, "full")
+    assert made.name == "open"
+    assert made.reason.endswith("only the runs of full length judge it in tier fast")
+
+
+def numbers(*parts):
+    claim = SimpleNamespace(known_deviation="")
+    return ClaimResult(claim, parts, "deviates", "r")
 
 
 def test_what_was_measured_is_that_of_the_number_that_decides():
-    def part(value, outcome):
-        return Part("", value, value, value, 1, "", outcome, "")
+    def part(value, outcome, **more):
+        return Part("", value, value, value, 1, "", outcome, "", **more)
 
-    assert measured(SimpleNamespace(parts=())) == "-"
-    assert measured(SimpleNamespace(parts=(part(2.0, "met"),))) == "2"
+    assert measured(numbers()) == "-"
+    assert measured(numbers(part(2.0, "met"))) == "2"
     parts = (part(2.0, "met"), part(3.0, "undecided"), part(4.0, "missed"))
-    assert measured(SimpleNamespace(parts=parts)) == "4 and 2 more"
-    assert measured(SimpleNamespace(parts=parts[:2])) == "3 and 1 more"
+    assert measured(numbers(*parts)) == "4; 1 of 3 met"
+    assert measured(numbers(*parts[:2])) == "3; 1 of 2 met"
+    # What the paper does not say decides nothing, and is not counted.
+    assert measured(numbers(parts[0], part(9.0, "missed", ours=True))) == "2"
+
+
+def test_orders_are_counted_by_outcome_and_by_the_side_of_the_estimate():
+    def part(value, low, high):
+        return compare("", Estimate(value, low, high), 4, AT_LEAST_2)
+
+    found = numbers(
+        part(3.0, 2.5, 3.5), part(2.1, 1.0, 3.2), part(1.9, 1.0, 2.8), part(1.0, 0.5, 1.5)
+    )
+    assert found.orders == {"met": 1, "missed": 1, "undecided": 2, "right": 2}
+    truths = [judge("", [True] * count + [False], {"holds": "mostly"}, {}, is_exact=False)
+              for count in (1, 2)]  # fmt: skip
+    assert numbers(*truths).orders["right"] == 1
 
 
 def test_readings_are_chosen_by_what_is_met_then_by_what_is_missed():
@@ -365,7 +428,7 @@ def test_the_result_of_a_search_is_read_only_for_the_paper_that_it_is_of(tmp_pat
     (folder / "claims.toml").write_text("[[claim]]\nid = 'a'\n")
     (folder / "scenarios" / "s.toml").write_text("reps = 2")
     (folder / "README.md").write_text("no part of it")
-    paper = SimpleNamespace(folder=folder, name="mine")
+    paper = SimpleNamespace(folder=folder, name="mine", claims={})
     whole = paper_hash(paper)
     (folder / "README.md").write_text("changed")
     assert paper_hash(paper) == whole

@@ -91,7 +91,7 @@ def reproduce(
     read_all = [read(paper) for paper in wanted]
     means = _means(workers, cluster, store, quiet=quiet or as_json)
     if dry_run:
-        _dry_run(read_all, tier, means, as_json=as_json)
+        _dry_run(read_all, tier, means, figures, claims, as_json=as_json)
         return
     if sensitivity:
         _sensitivity(read_all[0], sensitivity, tier, means, out, pairs=pairs, as_json=as_json,
@@ -174,33 +174,61 @@ def _index(folder: Path) -> None:
         (folder / "index.html").write_text(index_page(folder), encoding="utf-8")
 
 
-def _dry_run(papers: list[PaperData], tier: str, means: Means, *, as_json: bool) -> None:
-    """Say what each study would run, and what of it is stored already."""
+def _dry_run(
+    papers: list[PaperData],
+    tier: str,
+    means: Means,
+    figures: tuple[str, ...],
+    claims: tuple[str, ...],
+    *,
+    as_json: bool,
+) -> None:
+    """Say what each needed study would run, at most too, and what of it is stored already."""
     from ackclock._util.number_text import working_time
     from ackclock._util.text_table import table
     from ackclock.experiments.store import look
+    from ackclock.reproduce.run.reproduction import count_most, find_designs, find_wanted
     from ackclock.reproduce.run.studies import sweep_of
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     kept = look(means.store)
     for paper in papers:
-        for study in paper.studies.values():
+        _, judged, needed = find_wanted(paper, figures, claims)
+        limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
+        whole = find_designs(paper, judged)
+        for name in needed:
+            study = paper.studies[name]
             if tier in study.skipped:
                 continue
-            plan = sweep_of(paper, study, tier).plan(means.workers, kept)
-            row = {"paper": paper.name, "study": study.name, "seconds": plan.seconds}
-            rows.append({**row, **{k: getattr(plan, k) for k in ("points", "runs", "stored")}})
+            sweep = sweep_of(paper, study, tier)
+            plan = sweep.plan(means.workers, kept)
+            at_first = sweep.replicates.at_first
+            most = at_first if name in whole else count_most(sweep, limit)
+            row: dict[str, Any] = {
+                "paper": paper.name,
+                "study": study.name,
+                "seconds": plan.seconds,
+            }
+            row |= {k: getattr(plan, k) for k in ("points", "runs", "stored")}
+            each = plan.seconds / max(plan.runs - plan.stored, 1)
+            more = plan.points * (most - at_first)
+            rows.append(
+                {**row, "most_runs": plan.runs + more, "most_seconds": plan.seconds + more * each}
+            )
     if as_json:
         print_json(rows)
         return
     total = working_time(sum(float(str(row["seconds"])) for row in rows))
+    most_total = working_time(sum(float(str(row["most_seconds"])) for row in rows))
+    keys = ("paper", "study", "points", "runs", "most_runs", "stored")
     cells = [
-        [*(str(row[key]) for key in ("paper", "study", "points", "runs", "stored")),
-         working_time(float(str(row["seconds"])))]
-        for row in rows
-    ]  # fmt: skip
-    click.echo(table(["paper", "study", "points", "runs", "stored", "predicted"], cells, most=1000))
+        [*(str(row[key]) for key in keys), working_time(float(str(row["seconds"])))] for row in rows
+    ]
+    head = ["paper", "study", "points", "runs", "at most", "stored", "predicted"]
+    click.echo(table(head, cells, most=1000))
     click.echo(f"\ntier {tier}: about {total} for what is not stored")
+    if any(row["most_runs"] > row["runs"] for row in rows):
+        click.echo(f"with more replicates, if all claims stay undecided: about {most_total}")
 
 
 def _listed(*, as_json: bool) -> str:

@@ -128,6 +128,7 @@ class Claim:
     refuted_by: tuple[str, ...] = ()
     not_public: str = ""
     full_only: str = ""
+    same_as: tuple[str, ...] = ()
 
     @property
     def readings(self) -> list[str]:

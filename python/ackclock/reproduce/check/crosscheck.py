@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock.errors import Problem, suggestion
+from ackclock.reproduce.check.overridden import find_overridden
 from ackclock.reproduce.check.queries import reads
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def problems(paper: PaperData) -> list[Problem]:
         *_of_claims(paper),
         *(problem for figure in paper.figures.values() for problem in _of_figure(paper, figure)),
         *_of_parameters(paper),
+        *find_overridden(paper),
     ]
 
 
@@ -82,6 +84,11 @@ def _of_claims(paper: PaperData) -> Iterator[Problem]:
             if name not in errata:
                 message = f'there is no erratum "{name}" in errata.toml; {suggestion(name, errata)}'
                 yield Problem(f"claim[{claim.id}].refuted_by", message, str(claim.file))
+        for name in claim.same_as:
+            facts = [id_ for id_, other in paper.claims.items() if not other.same_as]
+            if name not in facts or name == claim.id:
+                message = f'there is no claim "{name}" that is judged; {suggestion(name, facts)}'
+                yield Problem(f"claim[{claim.id}].same_as", message, str(claim.file))
         for check in claim.checks:
             yield from _query(paper, claim.file, f"{check.place}.measure", check.measure)
         yield from _of_readings(paper, claim)

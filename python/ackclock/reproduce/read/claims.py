@@ -181,10 +181,12 @@ def make_claim(reader: Reader, file: Path, entry: Mapping[str, Any]) -> Claim:
         Its keys, among them id, statement, kind, where.
     """
     place = f"claim[{entry['id']}]"
-    if "check" in entry and "not_checkable" in entry:
-        reader.report(file, place, "has check and also not_checkable; expected one of them")
-    if "check" not in entry and "not_checkable" not in entry:
-        reader.report(file, place, "needs a check, or not_checkable with the reason")
+    ways = [key for key in ("check", "not_checkable", "same_as") if key in entry]
+    if len(ways) > 1:
+        reader.report(file, place, f"has {ways[0]} and also {ways[1]}; expected one of them")
+    if not ways:
+        message = "needs a check, not_checkable with the reason, or same_as with other claims"
+        reader.report(file, place, message)
     checks = []
     for number, check in enumerate(entry.get("check", ())):
         if isinstance(check, dict) and {"measure", "expect"} <= set(check):
@@ -194,7 +196,7 @@ def make_claim(reader: Reader, file: Path, entry: Mapping[str, Any]) -> Claim:
             name = check.get("name", "" if len(entry["check"]) == 1 else str(number + 1))
             rest = {key: value for key, value in check.items() if key != "name"}
             checks.append(Check(place=at, name=name, **rest))
-    lists = ("unstated", "refuted_by")
+    lists = ("unstated", "refuted_by", "same_as")
     rest = {key: value for key, value in entry.items() if key not in ("check", *lists)}
     many: dict[str, Any] = {key: tuple(entry.get(key, ())) for key in lists}
     return Claim(file=file, checks=tuple(checks), **many, **rest)

@@ -212,6 +212,11 @@ _CLAIM_KEYS = {
     "refuted_by": _list(_text("Id of an erratum that proves it wrong."), "Proofs against it."),
     "not_public": _text("Data that it rests on and that nobody can have."),
     "full_only": _text("Why only the full tier judges it."),
+    "same_as": _list(
+        _text("Id of a claim that is judged."),
+        "Claims that say the same; in place of check.",
+        minItems=1,
+    ),
 }
 
 _CLAIM = _table(

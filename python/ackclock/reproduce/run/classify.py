@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ackclock.reproduce.run.inference import FEWEST_ALIKE
 from ackclock.reproduce.run.standing import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ackclock.reproduce.run.inference import Inference
+    from ackclock.reproduce.run.inference import ClaimFound, Inference
     from ackclock.reproduce.run.measure import ClaimResult
 
 __all__ = ["find_standing"]
 
 
 def find_standing(
-    result: ClaimResult, others: Mapping[str, ClaimResult], inference: Inference | None
+    result: ClaimResult,
+    others: Mapping[str, ClaimResult],
+    inference: Inference | None,
+    tier: str = "full",
 ) -> Standing:
     """Compute the class of a claim.
 
@@ -28,11 +32,18 @@ def find_standing(
         All claims of the paper by id; errata among them prove claims wrong.
     inference
         What a search of the unstated parameters found; None if there was none.
+    tier
+        In which it is judged.
     """
     claim = result.claim
     found = inference.claims.get(claim.id) if inference else None
     share = found.share if found else None
     decides = found.decides if found else ()
+    if claim.same_as:
+        which = " and ".join(claim.same_as)
+        return Standing("repeats", f"says again what {which} says, and is judged there")
+    if result.verdict == "reproduced" and claim.kind == "E":
+        return Standing("erratum", "shown here: the paper contradicts itself, or cannot be so")
     if result.verdict == "reproduced":
         reading = ", ".join(f"{name} read as {option}" for name, option in result.reading.items())
         where = f", {reading}" if reading else ""
@@ -46,24 +57,60 @@ def find_standing(
         return Standing("not-public", f"it rests on {claim.not_public}", share, decides)
     if result.outcome is None:
         return Standing("not-judged", result.reason, share, decides)
-    if inference and found and found.is_inferred:
-        reason = f"met on fresh seeds at the inferred settings ({inference.point_text})"
-        return Standing("holds-inferred", reason, share, decides)
-    is_misled = found is not None and found.is_met_cheaply and result.outcome == "missed"
-    if found and found.share and not is_misled:
-        what = f"holds in {found.share:.0%} of the plausible settings that were tried"
-        which = f"; {', '.join(decides)} decide" if decides else ""
-        return Standing("undetermined", what + which, share, decides)
-    if inference and found and found.is_met_at_best:
-        reason = f"met on fresh seeds at the best settings found ({inference.point_text})"
-        return Standing("undetermined", f"{reason}, not at the defaults", share, decides)
-    searched = "met nowhere in the space searched" if found else "no search was made"
-    if found and found.share is None:
-        searched = "of the search only the runs of full length judge it, which do not meet it"
-    elif is_misled:
-        searched = "the search's cheap runs say nothing of it, for they meet it there"
+    if inference and found:
+        made = _from_search(result, inference, found, tier)
+        if made is not None:
+            return made
     state = "undecided" if result.outcome == "undecided" else "deviates"
+    searched = _describe_search(result, inference, found, tier)
     return Standing("open", f"{state} at the default settings; {searched}", share, decides)
+
+
+def _from_search(
+    result: ClaimResult, inference: Inference, found: ClaimFound, tier: str
+) -> Standing | None:
+    """What a search makes of a claim that is not met at the defaults; None: nothing."""
+    if found.is_inferred:
+        reason = f"met on fresh seeds at the inferred settings ({inference.point_text})"
+        return Standing("holds-inferred", reason, found.share, found.decides)
+    if found.is_met_at_best and inference.tier == tier:
+        reason = f"met on fresh seeds at the best settings found ({inference.point_text})"
+        return Standing(
+            "undetermined", f"{reason}, not at the defaults", found.share, found.decides
+        )
+    if found.is_shown_by_share and not _is_misled(result, found):
+        what = f"holds in {found.share:.0%} of the plausible settings that were tried"
+        which = f"; {', '.join(found.decides)} decide" if found.decides else ""
+        return Standing("undetermined", what + which, found.share, found.decides)
+    return None
+
+
+def _describe_search(
+    result: ClaimResult, inference: Inference | None, found: ClaimFound | None, tier: str
+) -> str:
+    """Say what a search did for a claim that stays open."""
+    if inference and result.claim.id in inference.changed:
+        return "the search was made by other rules or runs and says nothing of it"
+    if found is None:
+        return "no search was made"
+    if found.share is None:
+        where = "" if found.is_met_at_best else ", which do not meet it"
+        other = f" in tier {inference.tier}" if inference and inference.tier != tier else ""
+        return f"of the search only the runs of full length judge it{other}{where}"
+    if not found.share:
+        return "met nowhere in the space searched"
+    if _is_misled(result, found):
+        return "the search's cheap runs say nothing of it, for they meet it there"
+    met = f"met in {found.share:.0%} of the settings tried"
+    if found.alike is None or found.alike < FEWEST_ALIKE:
+        known = "not known" if found.alike is None else f"{found.alike:.0%}"
+        return f"{met}, by cheap runs whose votes agree too little with dearer ones ({known})"
+    return f"{met}, no more than chance gives"
+
+
+def _is_misled(result: ClaimResult, found: ClaimFound) -> bool:
+    """Whether cheap runs meet at the defaults what the judged ones miss there."""
+    return found.is_met_cheaply and result.outcome == "missed"
 
 
 def _is_proof(erratum: ClaimResult) -> bool:

@@ -139,6 +139,15 @@ class Part:
     is_exact: bool = False
     is_design: bool = False
 
+    @property
+    def is_right(self) -> bool:
+        """Whether the estimate is where it is expected, whatever its interval."""
+        if self.measured is None:
+            return False
+        if self.goal is None:
+            return self.measured == 1 if self.expected.startswith("always") else self.measured > 0.5
+        return self.outcome == "met" or self.goal.has(self.measured)
+
 
 def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:
     """Write out what is expected, for numbers.

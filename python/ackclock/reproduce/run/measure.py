@@ -58,6 +58,26 @@ class ClaimResult:
     standing: Standing | None = None
 
     @property
+    def deciding(self) -> Part | None:
+        """The number that decides: the first that is missed, else undecided, else met."""
+        order = {"missed": 0, "undecided": 1, "met": 2}
+        parts = [part for part in self.parts if not part.ours]
+        return min(parts, key=lambda part: order[part.outcome], default=None)
+
+    @property
+    def orders(self) -> dict[str, int]:
+        """How many of its deciding numbers are met, missed, undecided; and how many are ``right``.
+
+        `right` counts estimates that are where they are expected, whatever their intervals.
+        """
+        parts = [part for part in self.parts if not part.ours]
+        counts = dict.fromkeys(("met", "missed", "undecided", "right"), 0)
+        for part in parts:
+            counts[part.outcome] += 1
+            counts["right"] += part.is_right
+        return counts
+
+    @property
     def is_known_deviation(self) -> bool:
         """Whether it deviates and the paper's entry says that it would."""
         return self.verdict == "deviates" and bool(self.claim.known_deviation)
@@ -66,6 +86,7 @@ class ClaimResult:
         """The entry of ``claims.json``. Several numbers are tables of part and number."""
         claim, parts, standing = self.claim, self.parts, self.standing
         several = len(parts) > 1
+        deciding = self.deciding
 
         def column(name: str) -> Any:
             if not several:
@@ -82,6 +103,8 @@ class ClaimResult:
             "ci_high": column("high"),
             "tolerance": column("expected"),
             "verdict": self.verdict,
+            "orders": self.orders,
+            "decided_by": deciding.name if deciding else None,
             "reason": self.reason,
             "unstated": list(claim.unstated),
             "reading": dict(self.reading),
@@ -200,6 +223,8 @@ def evaluate(
     PaperError
         A measure is wrong.
     """
+    if claim.same_as:
+        return Evaluated(claim, unjudged=f"judged as {' and '.join(claim.same_as)}")
     if claim.not_checkable:
         return Evaluated(claim, unjudged=claim.not_checkable)
     if claim.full_only and tier == "fast":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ackclock.experiments.sweeps import Sweep
     from ackclock.reproduce.paper import Claim, Figure, PaperData
 
-__all__ = ["Drawn", "Reproduction", "reproduce"]
+__all__ = ["Drawn", "Reproduction", "count_most", "find_designs", "find_wanted", "reproduce"]
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,24 @@ class Reproduction:
         name
             One of `ackclock.reproduce.run.standing.STANDINGS`.
         """
-        return sum(c.standing is not None and c.standing.name == name for c in self.claims)
+        return sum(c.standing is not None and c.standing.name == name for c in self.listed(name))
+
+    def listed(self, name: str) -> list[ClaimResult]:
+        """Claims of which a standing is counted: errata for ``erratum``, else all but errata.
+
+        Parameters
+        ----------
+        name
+            As of `count_standing`.
+        """
+        return [one for one in self.claims if (one.claim.kind == "E") == (name == "erratum")]
+
+    @property
+    def orders(self) -> dict[str, int]:
+        """How many numbers of claims are met, missed, undecided, and right; errata do not count."""
+        counts = [one.orders for one in self.claims if one.claim.kind != "E"]
+        keys = ("met", "missed", "undecided", "right")
+        return {key: sum(one[key] for one in counts) for key in keys}
 
 
 def reproduce(
@@ -151,16 +168,7 @@ def reproduce(
         It was stopped; runs that had finished are in the store.
     """
     means = means or Means()
-    _known("figure", figures, paper.figures)
-    _known("claim", claims, paper.claims)
-    everything = not figures and not claims
-    wanted_figures = [
-        paper.figures[id_] for id_ in figures or (paper.figures if everything else ())
-    ]
-    wanted_claims = [paper.claims[id_] for id_ in claims or (paper.claims if everything else ())]
-    queries = [text for figure in wanted_figures for text in figure.queries.values()]
-    queries += [check.measure for claim in wanted_claims for check in claim.checks]
-    needed = studies_of(paper, *queries)
+    wanted_figures, wanted_claims, needed = find_wanted(paper, figures, claims)
     missing = {
         name: study.skipped[tier] for name, study in paper.studies.items() if tier in study.skipped
     }
@@ -173,8 +181,7 @@ def reproduce(
         if name not in done:
             missing.setdefault(name, "not run: only a part of the paper was requested")
     limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
-    designs = [check for claim in wanted_claims for check in claim.checks if check.is_design]
-    whole = set(studies_of(paper, *(check.measure for check in designs)))
+    whole = find_designs(paper, wanted_claims)
     looks = {name: 1 if name in whole else _looks(sweep, limit) for name, sweep in sweeps.items()}
     judged = Judged(paper, tier, wanted_claims, missing, looks)
     for result in done.values():
@@ -200,13 +207,78 @@ def reproduce(
     return Reproduction(
         paper,
         tier,
-        tuple(replace(one, standing=find_standing(one, by_id, inference)) for one in results),
+        tuple(replace(one, standing=find_standing(one, by_id, inference, tier)) for one in results),
         tuple(_drawn(figure, judged.database, missing) for figure in wanted_figures),
         done,
         (*(f"--figure={id_}" for id_ in figures), *(f"--claim={id_}" for id_ in claims)),
         reading,
         inference,
     )
+
+
+def find_wanted(
+    paper: PaperData, figures: Sequence[str] = (), claims: Sequence[str] = ()
+) -> tuple[list[Figure], list[Claim], list[str]]:
+    """Find what of a paper is requested, and the studies that it needs.
+
+    Parameters
+    ----------
+    paper, figures, claims
+        As of `reproduce`.
+
+    Returns
+    -------
+    tuple
+        Figures, claims with those that they repeat, and names of studies.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such figure or claim.
+    """
+    _known("figure", figures, paper.figures)
+    _known("claim", claims, paper.claims)
+    everything = not figures and not claims
+    wanted_figures = [
+        paper.figures[id_] for id_ in figures or (paper.figures if everything else ())
+    ]
+    wanted_claims = [paper.claims[id_] for id_ in claims or (paper.claims if everything else ())]
+    # What repeats others is judged there.
+    names = [name for claim in wanted_claims for name in (claim.id, *claim.same_as)]
+    wanted_claims = [paper.claims[name] for name in dict.fromkeys(names)]
+    queries = [text for figure in wanted_figures for text in figure.queries.values()]
+    queries += [check.measure for claim in wanted_claims for check in claim.checks]
+    return wanted_figures, wanted_claims, studies_of(paper, *queries)
+
+
+def find_designs(paper: PaperData, claims: Sequence[Claim]) -> set[str]:
+    """Find studies of which claims take chosen values for replicates: these get no more of them.
+
+    Parameters
+    ----------
+    paper
+        The paper.
+    claims
+        Those that are judged.
+    """
+    designs = [check for claim in claims for check in claim.checks if check.is_design]
+    return set(studies_of(paper, *(check.measure for check in designs)))
+
+
+def count_most(sweep: Sweep, limit: int) -> int:
+    """Count the replicates that a study has at most, if its claims stay undecided.
+
+    Parameters
+    ----------
+    sweep
+        The study's.
+    limit
+        Of the paper's tier.
+    """
+    most = sweep.replicates.at_first
+    if sweep.replicates.until is not None:
+        return sweep.replicates.at_most
+    return max(most, limit) if sweep.case.is_random else most
 
 
 @dataclass(frozen=True)

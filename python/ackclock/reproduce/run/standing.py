@@ -15,6 +15,8 @@ StandingName = Literal[
     "not-public",
     "open",
     "not-judged",
+    "repeats",
+    "erratum",
 ]
 """Classes of claims; ``docs/explanation/verdicts.md`` defines them."""
 

@@ -7,23 +7,44 @@ from typing import TYPE_CHECKING
 from ackclock._util.number_text import bounds
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ackclock.reproduce.run.measure import ClaimResult
 
-__all__ = ["measured"]
+__all__ = ["OUTCOMES", "describe_orders", "measured"]
+
+OUTCOMES = ("met", "missed", "undecided")
+"""What a number may be, in the order in which counts are written."""
+
+
+def describe_orders(orders: Mapping[str, int]) -> str:
+    """Say how many numbers are met, missed and undecided: ``10 of 40 numbers met, 30 missed``.
+
+    Parameters
+    ----------
+    orders
+        Counts by outcome.
+    """
+    count = sum(orders[name] for name in OUTCOMES)
+    rest = [f"{orders[name]} {name}" for name in OUTCOMES[1:] if orders[name]]
+    numbers = "number" if count == 1 else "numbers"
+    return ", ".join([f"{orders['met']} of {count} {numbers} met", *rest])
 
 
 def measured(result: ClaimResult) -> str:
-    """Write what was measured for a claim; of several numbers the first that decides.
+    """Write what was measured for a claim: the number that decides, and how many are met.
 
     Parameters
     ----------
     result
         The claim.
     """
-    if not result.parts:
+    part = result.deciding
+    if part is None:
         return "-"
-    order = {"missed": 0, "undecided": 1, "met": 2}
-    part = min(result.parts, key=lambda part: order[part.outcome])
     text = bounds(part.measured, part.low, part.high)
-    more = len(result.parts) - 1
-    return f"{text} and {more} more" if more else text
+    count = sum(not other.ours for other in result.parts)
+    if count == 1:
+        return text
+    met = result.orders["met"]
+    return f"{text}; {met} of {count} met"

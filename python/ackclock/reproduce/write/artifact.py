@@ -85,6 +85,7 @@ def pack(paper: PaperData, file: Path, *, tier: str, means: Means) -> Path:
     from ackclock import _core
     from ackclock.errors import AckclockError
     from ackclock.reproduce.run.reproduction import reproduce
+    from ackclock.reproduce.run.standing import STANDINGS
     from ackclock.reproduce.write.folder import write
 
     if not file.name.endswith(".tar.gz") or not file.parent.is_dir():
@@ -111,13 +112,13 @@ def pack(paper: PaperData, file: Path, *, tier: str, means: Means) -> Path:
         lock = "".join(f"{package}=={version}\n" for package, version in versions.items())
         (at / "requirements.txt").write_text(lock, encoding="utf-8")
         (at / "SHA256SUMS").write_text(_sums(at / "results"), encoding="utf-8")
-        verdicts = ("reproduced", "deviates", "not-checkable")
+        counted = [f"{many} {name}" for name in STANDINGS if (many := done.count_standing(name))]
         words = {
             "title": paper.about["title"],
             "name": paper.name,
             "tier": tier,
             "version": _core.version(),
-            "counts": ", ".join(f"{done.count(verdict)} {verdict}" for verdict in verdicts),
+            "counts": ", ".join(counted),
         }
         (at / "README").write_text(README.format(**words), encoding="utf-8")
         (at / "rerun.sh").write_text(RERUN.format(**words), encoding="utf-8")

@@ -108,6 +108,7 @@ def provenance(done: Reproduction) -> dict[str, Any]:
         "version": _core.version(),
         "command": done.command,
         "counts": counts,
+        "orders": done.orders,
         "standings": {name: done.count_standing(name) for name in STANDINGS},
         "reading": dict(done.reading),
         "unexpected": [result.claim.id for result in done.deviations],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util.page import inline, render, save_report
 from ackclock._util.text_table import table
-from ackclock.reproduce.run.inference import FILE, paper_hash
+from ackclock.reproduce.run.inference import FILE, claim_hash, paper_hash
 from ackclock.reproduce.run.sensitivity import shown
 from ackclock.reproduce.search.agreement import compare_rungs
 from ackclock.reproduce.search.pins import find_pin
@@ -92,6 +92,7 @@ def as_data(found: Found, command: str) -> dict[str, Any]:
                 "verdict_defaults": found.fresh_defaults.verdicts.get(claim.id),
                 "verdict_inferred": found.fresh_best.verdicts.get(claim.id),
                 "holds_inferred": found.holds_inferred(claim.id),
+                "claim_hash": claim_hash(space.paper, claim),
             }
             for claim in space.claims
         ],

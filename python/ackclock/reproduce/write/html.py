@@ -11,6 +11,7 @@ from ackclock._util.foreign_files import read_json
 from ackclock._util.number_text import bounds
 from ackclock._util.page import render
 from ackclock.reproduce.run.standing import STANDINGS
+from ackclock.reproduce.run.wording import describe_orders, measured
 from ackclock.reproduce.write.files import MARKER, figure_files
 from ackclock.reproduce.write.opening import sentences
 
@@ -28,10 +29,13 @@ WORDS = {
     "not-public": "rests on data that is not public",
     "open": "not met, and why is not known",
     "not-judged": "not judged here",
+    "repeats": "says again what another claim says",
+    "erratum": "an error of the paper, shown here",
 }
 """Standings, in words."""
 
-MARKS = {"reproduced": "✓", "deviates": "✗", "not-checkable": "–"}
+MARKS = {"met": "✓", "missed": "✗", "undecided": "?"}
+"""Outcomes of numbers, as marks."""
 
 
 def paper_page(done: Reproduction, folder: Path) -> str:
@@ -52,6 +56,10 @@ def paper_page(done: Reproduction, folder: Path) -> str:
     for row in claims:
         if row["made_from"]:
             many.setdefault(row["made_from"], []).append(row)
+    judged = {
+        file: [row for row in rows if row["standing"] not in ("not-judged", "repeats")]
+        for file, rows in many.items()
+    }
     used = dict.fromkeys(word for result in done.claims for word in result.claim.unstated)
     return render(
         Path(__file__).with_name("paper.html"),
@@ -62,7 +70,7 @@ def paper_page(done: Reproduction, folder: Path) -> str:
         version=_core.version(),
         command=done.command,
         chance=done.chance,
-        counts={verdict: done.count(verdict) for verdict in MARKS},
+        orders=done.orders,
         marks=MARKS,
         kinds=KINDS,
         sentences=sentences(done),
@@ -71,6 +79,7 @@ def paper_page(done: Reproduction, folder: Path) -> str:
         readings=done.paper.readings,
         reading=done.reading,
         claims=[row for row in claims if row["kind"] != "E" and not row["made_from"]],
+        judged=judged,
         errata=[row for row in claims if row["kind"] == "E"],
         many=many,
         figures=[_figure(done, drawn, folder) for drawn in done.figures],
@@ -88,6 +97,7 @@ def _plain(value: Any) -> str:
 def _claim(result: ClaimResult) -> dict[str, Any]:
     claim = result.claim
     units = [check.unit for check in claim.checks]
+    deciding = result.deciding
     return {
         "id": claim.id,
         "kind": claim.kind,
@@ -95,7 +105,11 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
         "where": claim.where,
         "paper": claim.paper,
         "note": claim.note,
-        "verdict": result.verdict,
+        "outcome": result.outcome or "",
+        "headline": measured(result),
+        "count": describe_orders(result.orders),
+        "expected": deciding.expected.replace(" %", "\u00a0%") if deciding else "",
+        "decided_by": deciding.name if deciding else "",
         "is_known": result.is_known_deviation,
         "reason": result.reason,
         "unstated": claim.unstated,

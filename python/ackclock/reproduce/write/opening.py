@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ackclock._util.number_text import bounds
+from ackclock.reproduce.run.wording import describe_orders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +30,11 @@ def sentences(done: Reproduction) -> list[str]:
     claims = [result for result in done.claims if result.claim.kind != "E"]
     errata = [result for result in done.claims if result.claim.kind == "E"]
     judged = [result for result in claims if result.outcome is not None]
+    repeated = len(_of(claims, "repeats"))
+    again = f" ({repeated} repeat{'s' * (repeated == 1)} others)" if repeated else ""
     made = [
-        f"{len(claims)} claims of the paper are listed here, of which {len(judged)} were judged in"
-        f" tier {done.tier}, from {_runs(done)}."
+        f"{len(claims)} claims of the paper are listed here{again}, of which {len(judged)} were"
+        f" judged in tier {done.tier}, from {_runs(done)}: {describe_orders(done.orders)}."
     ]
     holds = _of(judged, "holds")
     made.append(f"{_count(holds, 'holds', 'hold')} at the default settings{_named(holds)}.")
@@ -86,12 +89,7 @@ def _group(results: Sequence[ClaimResult], one: str, many: str, what: str) -> st
 def _shares(results: Sequence[ClaimResult]) -> str:
     if not results:
         return ""
-    parts = [
-        f"{r.claim.id} in {r.standing.share:.0%}"
-        + (f" ({', '.join(r.standing.decides)} decide)" if r.standing.decides else "")
-        for r in results[:8]
-        if r.standing is not None and r.standing.share is not None
-    ]
+    parts = [_share(result) for result in results[:8]]
     more = f", and {len(results) - 8} more" if len(results) > 8 else ""
     head = _count(results, "is", "are")
     return (
@@ -100,14 +98,20 @@ def _shares(results: Sequence[ClaimResult]) -> str:
     )
 
 
+def _share(result: ClaimResult) -> str:
+    standing = result.standing
+    if standing is None or standing.share is None:
+        return f"{result.claim.id} at the best one alone"
+    decides = f" ({', '.join(standing.decides)} decide)" if standing.decides else ""
+    return f"{result.claim.id} in {standing.share:.0%}{decides}"
+
+
 def _example(results: Sequence[ClaimResult], head: str) -> str:
     """The first number among claims, with what was measured and expected."""
     for result in results:
-        parts = [part for part in result.parts if part.measured is not None and not part.ours]
-        if result.claim.kind != "N" or not parts:
+        part = result.deciding
+        if result.claim.kind != "N" or part is None or part.measured is None:
             continue
-        order = {"missed": 0, "undecided": 1, "met": 2}
-        part = min(parts, key=lambda part: order[part.outcome])
         unit = next((check.unit for check in result.claim.checks if check.unit), "")
         said = result.claim.statement
         said = said if len(said) <= LONGEST else said[:LONGEST].rstrip() + "..."
@@ -118,7 +122,7 @@ def _example(results: Sequence[ClaimResult], head: str) -> str:
 
 
 def _errata(errata: Sequence[ClaimResult]) -> str:
-    found = [result for result in errata if result.verdict == "reproduced"]
+    found = _of(errata, "erratum")
     if not found:
         return ""
     what = _count(found, "error was", "errors were")

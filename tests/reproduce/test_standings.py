@@ -1,12 +1,13 @@
 """Readings, standings, labelled values: on a paper without runs, made of arithmetic."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from ackclock.errors import AckclockError
-from ackclock.reproduce.read.folder import PaperError, read
+from ackclock.reproduce.read.folder import PAPERS, PaperError, read
 from ackclock.reproduce.run.inference import (
     ClaimFound,
     Inference,
@@ -344,3 +345,28 @@ def test_a_search_counts_for_the_claims_that_are_as_they_were(paper):
     assert (set(found.claims), found.changed) == ({"2"}, ("1",))
     assert not found.claims["2"].is_inferred
     assert found.claims["2"].is_met_at_best
+
+
+def test_a_rank_correlation_of_random_runs_is_judged(tmp_path):
+    """Its rows have places and pairs, and no column value."""
+    at = Path(shutil.copytree(PAPERS / "example", tmp_path / "mine"))
+    study = at / "scenarios" / "loss.toml"
+    study.write_text(study.read_text().replace('"120 s"', '"30 s"'))
+    with (at / "claims.toml").open("a") as file:
+        file.write("""
+[[claim]]
+id = "rank"
+statement = "less with more loss"
+kind = "O"
+where = "1"
+
+[[claim.check]]
+statistic = "spearman"
+measure = '''SELECT replicate, loss AS at, loss AS x, avg(goodput_bps) AS y
+FROM loss.flows GROUP BY replicate, loss'''
+expect = { below = 0 }
+""")
+    done = reproduce(read(at), means=QUIET, claims=["rank"])
+    found = {result.claim.id: result for result in done.claims}["rank"]
+    assert found.verdict == "reproduced"
+    assert found.parts[0].measured == -1

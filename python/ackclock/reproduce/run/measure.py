@@ -309,7 +309,11 @@ def _parts(
             raise wrong(f"gives {len(seen)} rows for {len(set(seen))} replicates{what}")
         title = ": ".join(word for word in (check.name, name) if word)
         try:
-            is_one_run = len(rows) > 1 and unchanging.get(name) == [row["value"] for row in rows]
+            is_one_run = (
+                not is_ranked
+                and len(rows) > 1
+                and unchanging.get(name) == [row["value"] for row in rows]
+            )
             is_exact = not random or is_one_run
             part = _part(title, check, rows, wrong, is_exact=is_exact, looks=looks)
         except KeyError as error:

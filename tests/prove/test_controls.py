@@ -20,6 +20,11 @@ from ackclock.scenario.scenario import Scenario
 pytest.importorskip("z3")
 Z3 = Limits(solvers=("z3",))
 LOSSY = ("aimd", "binomial", "cubic")
+LINES = ("binomial", "cubic")
+"""Relations whose formulas are large."""
+QUICK_FIRST = [
+    pytest.param(name, marks=pytest.mark.slow) if name in LINES else name for name in RELATIONS
+]
 CHANGES = {"fast": {"alpha": Fraction(5)}, "dctcp": {"marks_above": Fraction(8)}}
 
 
@@ -55,7 +60,17 @@ def values_of(name):
     return dict(RELATIONS[name].parameters) | CHANGES.get(name, {})
 
 
-@pytest.mark.parametrize("name", ["aimd", "binomial", "vegas", "fast", "copa", "dctcp"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("aimd", marks=pytest.mark.slow),
+        pytest.param("binomial", marks=pytest.mark.slow),
+        "vegas",
+        "fast",
+        "copa",
+        "dctcp",
+    ],
+)
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(
     pattern=st.lists(st.sampled_from([0, 0.5, 1]), min_size=1, max_size=5),
@@ -89,7 +104,13 @@ def test_packets_of_other_constants_do_not_obey(name, other):
     assert not all(obeys(one, RELATIONS[name], values, slack=1) for one in samples)
 
 
-@pytest.mark.parametrize(("name", "packets", "begin"), [("bbr", 40, 5.03), ("copa", 21, 6.0)])
+@pytest.mark.parametrize(
+    ("name", "packets", "begin"),
+    [
+        ("bbr", 40, 5.03),
+        pytest.param("copa", 21, 6.0, marks=pytest.mark.slow),
+    ],
+)
 def test_packets_leave_a_relation_where_it_says(name, packets, begin):
     samples = sample(run_of(name, packets, [0], None), begin, 8, jitter=1, buffer=None)
     left = left_rules(samples, RELATIONS[name], values_of(name))
@@ -107,7 +128,7 @@ def test_parameters_are_those_of_the_packet_form(name):
             assert default in (None, float(value))
 
 
-@pytest.mark.parametrize("name", RELATIONS)
+@pytest.mark.parametrize("name", QUICK_FIRST)
 def test_no_rule_follows_from_the_others(name):
     """Each rule forbids a path that the others allow."""
     relation = RELATIONS[name]
@@ -121,7 +142,7 @@ def test_no_rule_follows_from_the_others(name):
         assert decide([*others, broken], Z3).word == "possible", rule.name
 
 
-@pytest.mark.parametrize("name", RELATIONS)
+@pytest.mark.parametrize("name", QUICK_FIRST)
 def test_a_relation_allows_something(name):
     relation = RELATIONS[name]
     low = relation.segment or Fraction(1, 50)

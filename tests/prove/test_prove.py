@@ -11,14 +11,19 @@ from ackclock.engines.model.fast import joining
 from ackclock.engines.model.linear_conditions import chiu_jain_conditions
 from ackclock.errors import AckclockError
 from ackclock.prove import prove as prove_module
+from ackclock.prove import theorems
 from ackclock.prove.controls import RELATIONS
+from ackclock.prove.controls.window import whole_windows
+from ackclock.prove.lemmas import Bound, Lemma
 from ackclock.prove.prove import prove
 from ackclock.prove.question import make_question
 from ackclock.prove.refine import TABLES, obeys, sample
+from ackclock.prove.replay import _least_window_at_loss
 from ackclock.prove.solvers import Limits, decide
 from ackclock.prove.terms import product, unknown
 from ackclock.prove.theorems import check_theorems, names_of
 from ackclock.prove.theorems.algebra import _late_comer
+from ackclock.prove.theorems.of_controls import LEMMAS
 from ackclock.prove.trace import Trace
 from ackclock.scenario.load import load
 from ackclock.scenario.scenario import Scenario
@@ -35,6 +40,7 @@ def test_copa_on_several_servers_is_refuted_and_its_path_runs():
     assert proof.replay.measured < 0.1
 
 
+@pytest.mark.slow
 def test_a_cycle_is_repeated_before_it_counts(monkeypatch):
     """What cannot follow itself is no cycle, and the verdict stays open."""
     monkeypatch.setattr(prove_module, "_repeats", lambda *_: False)
@@ -55,6 +61,7 @@ def test_three_turns_of_a_path_that_is_no_cycle_are_impossible():
         assert decide(terms, Limits()).word == word
 
 
+@pytest.mark.slow
 def test_what_is_replayed_is_a_path_of_the_model():
     """Its packets obey the constraints of the path, whatever the control does."""
     proof = prove(make_question("copa", "utilisation=0.1"), periods=(2,))
@@ -68,6 +75,7 @@ def test_what_is_replayed_is_a_path_of_the_model():
         assert not obeys(less, anything, {})
 
 
+@pytest.mark.slow
 def test_copa_on_one_server_has_no_cycle_below_half():
     """Arun et al. (2021), section 7: at least 50 %."""
     question = make_question(
@@ -79,6 +87,7 @@ def test_copa_on_one_server_has_no_cycle_below_half():
     assert prove(above, periods=(4,), packets=False).verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_bbr_is_refuted_and_runs_where_the_jitter_is_two_round_trips():
     """Arun et al. (2021), section 8: less than 10 %."""
     proof = prove(make_question("bbr", "utilisation=0.1", jitter=2), periods=(4,))
@@ -103,7 +112,10 @@ def test_aimd_loses_nothing_below_a_window_of_the_buffer(buffer):
     assert prove(make_question("aimd", above, buffer=buffer), packets=False).verdict == "refuted"
 
 
-@pytest.mark.parametrize(("share", "window"), [("0.2", "0.5"), ("0.5", "1")])
+@pytest.mark.parametrize(
+    ("share", "window"),
+    [("0.2", "0.5"), pytest.param("0.5", "1", marks=pytest.mark.slow)],
+)
 def test_aimd_keeps_what_its_window_delivers_where_nothing_is_lost(share, window):
     """A window of w is delivered in at most two round trips, the base one and the jitter."""
     proof = prove(make_question("aimd", f"utilisation={share}"), periods=(2,))
@@ -138,6 +150,7 @@ def test_something_is_delivered_from_any_state():
     assert prove(make_question("copa", "no-deadlock=4")).verdict == "proved"
 
 
+@pytest.mark.slow
 def test_verdicts_are_the_same_again():
     runs = [
         prove(make_question("vegas", "utilisation=0.1"), periods=(2,)).to_dict() for _ in range(2)
@@ -191,6 +204,66 @@ def test_fairness_of_a_linear_rule_is_that_of_the_model(a, b):
     falls = decide(states, Limits()).word == "possible"
     model = chiu_jain_conditions(a_i=a, b_i=float(b), a_d=0, b_d=0.5)
     assert bool(model["fairness_kept"]) is not falls
+
+
+def early_loss(jitter, packets=20):
+    """Hold what is delivered up to a jitter, over and over: the least window at a loss [BDP]."""
+    pieces = 4
+    steps = [
+        {
+            "at": f"{piece * 100 / pieces:g} ms",
+            "extra": f"{(jitter - piece % (jitter * pieces) / pieces) * 100:g} ms",
+        }
+        for piece in range(600 * pieces)
+    ]
+    held = {"kind": "delay-steps", "keep_order": True, "steps": steps}
+    net = {"kind": "dumbbell", "pairs": 1, "rate": f"{packets * 120000} bps", "rtt": "100 ms"}
+    net |= {"buffer": f"{2 * packets} pkt", "impairments": [held]}
+    tcp = {"delayed_ack": 1, "initial_window": packets, "initial_ssthresh": packets}
+    flow = {"id": "f", "pair": 0, "cc": {"kind": "aimd"}, "tcp": tcp}
+    data = {"duration": "60 s", "net": net, "flows": [flow]}
+    run = Scenario.from_data(data).run(record=["windows", "drops"])
+    return _least_window_at_loss(run, packets)
+
+
+def test_packets_lose_early_where_four_round_trips_are_held_and_not_where_one_is():
+    """What the theorem `aimd-early-loss` says of packets."""
+    assert early_loss(1) > 3
+    assert early_loss(4) < 2.5
+
+
+def test_a_counterexample_of_the_model_alone_comes_with_its_reason(monkeypatch):
+    monkeypatch.setattr(theorems, "names_of", lambda _: ["aimd-early-loss"])
+    checked = check_theorems("aimd")
+    assert "Refuted in the model, not replayed: a step of the model" in str(checked)
+    assert checked.to_dict()["proofs"][0]["only_model"]
+
+
+@pytest.mark.slow
+def test_copas_window_and_queue_come_down_and_stay():
+    """Arun et al. (2021), section 7: the lemmas about what is too large."""
+    checked = check_theorems("copa", packets=False).checked[0]
+    assert (checked.name, checked.verdict) == ("copa-region", "proved")
+    assert len(checked.formulas) == 5
+
+
+def region(segments, rules):
+    """What Z3 says of AIMD's window, with this slack: whether it may leave the region."""
+    theorem = replace(LEMMAS[0], rules=rules)
+    high = Bound("window", "at most", *map(Fraction, (1, 1, 1, segments)))
+    loss = Bound("unnoticed", "at most", *map(Fraction, (1, 1, 0, segments)))
+    lemma = Lemma("window stays", (loss, high), (high,), 10)
+    _, terms = theorem.question(lemma).lemma(lemma)
+    return decide(terms, Limits(solvers=("z3",))).word
+
+
+@pytest.mark.slow
+def test_the_slack_of_aimds_region_is_how_it_grows():
+    assert LEMMAS[0].rules == (whole_windows,)
+    assert region(0, (whole_windows,)) == "possible"
+    assert region(1, (whole_windows,)) == "impossible"
+    assert region(2, ()) == "possible"
+    assert region(3, ()) == "impossible"
 
 
 @pytest.mark.slow

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Bound", "Change", "Lemma", "Region"]
 
-Quantity = Literal["window", "unnoticed", "queue"]
+Quantity = Literal["window", "unnoticed", "queue", "backlog"]
+
+_NAMES: dict[Quantity, str] = {
+    "window": "the window",
+    "unnoticed": "unknown loss",
+    "queue": "the queue",
+    "backlog": "what waits in the path",
+}
 
 
 def _value(v: Curves, quantity: Quantity, t: int) -> Term:
@@ -27,6 +34,8 @@ def _value(v: Curves, quantity: Quantity, t: int) -> Term:
         return v.window[0][t]
     if quantity == "unnoticed":
         return v.unnoticed(t)
+    if quantity == "backlog":
+        return v.backlog(t)
     return v.accepted(t) - v.capacity(t)
 
 
@@ -37,7 +46,8 @@ class Bound:
     Attributes
     ----------
     quantity
-        ``window``, ``unnoticed`` (lost and not known to be), ``queue`` (what waits for capacity).
+        ``window``, ``unnoticed`` (lost and not known to be), ``queue`` (what waits for capacity),
+        ``backlog`` (what is accepted and not delivered).
     sense
         ``at most`` or ``at least``.
     constant, jitter, buffer, segments
@@ -72,21 +82,20 @@ class Bound:
             if number
         ]
         limit = " + ".join(parts).replace("+ -", "- ") or "0"
-        name = {"window": "the window", "unnoticed": "unknown loss", "queue": "the queue"}
-        return f"{name[self.quantity]} is {self.sense} {limit}"
+        return f"{_NAMES[self.quantity]} is {self.sense} {limit}"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A fall of a quantity from the first step to the last, by at least so much."""
+    """A fall of a quantity from the step of the assumption to the last, by at least so much."""
 
     quantity: Quantity
     constant: Fraction = Fraction(0)
     segments: Fraction = Fraction(0)
 
-    def write(self, v: Curves, t: int) -> Term:
-        """Write it for the steps from 0."""
-        fall = _value(v, self.quantity, 0) - _value(v, self.quantity, t)
+    def write(self, v: Curves, t: int, begins: int) -> Term:
+        """Write it for the steps from one to another."""
+        fall = _value(v, self.quantity, begins) - _value(v, self.quantity, t)
         return fall >= constant(self.constant) + self.segments * v.segment
 
     def __str__(self) -> str:
@@ -95,8 +104,8 @@ class Change:
             for number, unit in ((self.constant, "C R"), (self.segments, "segments"))
             if number
         ]
-        name = {"window": "the window", "unnoticed": "unknown loss", "queue": "the queue"}
-        return f"{name[self.quantity]} falls by {' + '.join(parts) or 'nothing'}"
+        name = _NAMES[self.quantity]
+        return f"{name} falls by {' + '.join(parts)}" if parts else f"{name} does not rise"
 
 
 Region = tuple[Bound, ...]
@@ -112,13 +121,16 @@ class Lemma:
     name
         A word or two.
     assume
-        What holds at step 0.
+        What holds at the step `begins`.
     unless
-        What does not hold at step 0.
+        What does not hold then.
     show
         At least one of these holds at the last step.
     steps
         The last step.
+    begins
+        Step of the assumption: as far back as the control's rules look, so that all of them hold
+        after it.
     """
 
     name: str
@@ -126,14 +138,20 @@ class Lemma:
     show: tuple[Bound | Change, ...]
     steps: int
     unless: Region = ()
+    begins: int = 0
 
     def negation(self, v: Curves) -> list[Term]:
         """Write what would contradict it."""
         return [
-            *(bound.write(v, 0) for bound in self.assume),
-            *(negated(bound.write(v, 0)) for bound in self.unless),
-            *(negated(one.write(v, self.steps)) for one in self.show),
+            *(bound.write(v, self.begins) for bound in self.assume),
+            *(negated(bound.write(v, self.begins)) for bound in self.unless),
+            *(negated(self._shown(v, one)) for one in self.show),
         ]
+
+    def _shown(self, v: Curves, one: Bound | Change) -> Term:
+        if isinstance(one, Change):
+            return one.write(v, self.steps, self.begins)
+        return one.write(v, self.steps)
 
     @property
     def sentence(self) -> str:
@@ -141,4 +159,6 @@ class Lemma:
         given = [str(bound) for bound in self.assume]
         given += [f"not ({bound})" for bound in self.unless]
         shown = " or ".join(str(one) for one in self.show)
-        return f"if {' and '.join(given)}, then after {self.steps} round trips {shown}"
+        return (
+            f"if {' and '.join(given)}, then after {self.steps - self.begins} round trips {shown}"
+        )

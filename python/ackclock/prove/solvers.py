@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from ackclock.errors import AckclockError
+from ackclock.prove.lower import lower
 from ackclock.prove.terms import compute, script, variables
 
 if TYPE_CHECKING:
@@ -187,8 +188,9 @@ def decide(terms: Sequence[Term], limits: Limits, comments: Sequence[str] = ()) 
     AckclockError
         Two solvers contradict each other, or numbers of one do not satisfy the formulas.
     """
-    text = script(terms, comments)
-    sorts = variables(terms)
+    formulas = [lower(term) for term in terms]
+    text = script(formulas, comments)
+    sorts = variables(formulas)
     said = []
     for name in limits.solvers:
         begin = time.perf_counter()

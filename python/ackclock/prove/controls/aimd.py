@@ -38,7 +38,7 @@ def _gains(v: Curves, values: Mapping[str, Fraction], window: Term) -> tuple[Ter
 RELATION = Relation(
     name="aimd",
     parameters={"a": Fraction(1), "b": Fraction(1, 2)},
-    rules=window_rules(_gains, _kept),
+    rules=window_rules(_gains, _kept, by_acknowledgements=True),
     state=state,
     leaves_out="slow start at the beginning of a connection",
     ranges={"a": (0, float("inf")), "b": (0, 1)},

@@ -85,7 +85,7 @@ RELATION = Relation(
         "l": Fraction(1),
     },
     rules=(
-        *window_rules(_gains, _kept),
+        *window_rules(_gains, _kept, by_acknowledgements=True),
         WITHIN_LINES,
     ),
     state=state,

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from ackclock.prove.controls.relation import Rule
 from ackclock.prove.terms import (
+    FALSE,
     all_of,
+    any_of,
     either,
     equal,
     implies,
@@ -34,7 +36,20 @@ if TYPE_CHECKING:
     Bounds = Callable[[Curves, Mapping[str, Fraction], Term], tuple[Term, Term]]
     """Least and most of a value, from the window before the step."""
 
-__all__ = ["CUT_RULES", "cut", "cut_state", "either_rule", "state", "timeout_rule", "window_rules"]
+__all__ = [
+    "CUT_RULES",
+    "cut",
+    "cut_state",
+    "either_rule",
+    "state",
+    "timeout_rule",
+    "whole_windows",
+    "window_rules",
+]
+
+
+SHARES = (2, 4)
+"""Parts of a window that acknowledgements of a step are compared with."""
 
 
 def cut(flow: int, t: int) -> Term:
@@ -103,7 +118,40 @@ timeout_rule = Rule(
 """Of all controls that have timeouts."""
 
 
-def window_rules(gains: Bounds, kept: Bounds) -> tuple[Rule, ...]:
+def _whole_windows(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:
+    del values
+    for t in v.times[1:]:
+        before, now = v.window[n][t - 1], v.window[n][t]
+        free = all_of(
+            negated(cut(n, t)), negated(v.timeout[n][t]), before >= _ssthresh(n, t - 1)
+        )  # fmt: skip
+        complete = _window_counted(v, n, t) if t > 1 else FALSE
+        yield implies(free, any_of(complete, equal(now, before)))
+
+
+def _acknowledged(v: Curves, n: int, t: int) -> Term:
+    """Write what has been acknowledged outside recovery since growth was last counted."""
+    acknowledged = v.served[n][t - 1] - v.served[n][t - 2]
+    # In recovery, while losses from before the cut are not all known or repaired, nothing counts.
+    counts = v.noticed[n][t - 1] >= _point(n, t - 1)
+    return _counted(n, t - 1) + either(counts, acknowledged, 0)
+
+
+def _window_counted(v: Curves, n: int, t: int) -> Term:
+    return _acknowledged(v, n, t) >= v.window[n][t - 1]
+
+
+whole_windows = Rule(
+    "whole-windows",
+    "The window grows only where a window of acknowledgements is complete.",
+    _whole_windows,
+)
+"""Of controls that count acknowledgements and then add a segment, as kernels do."""
+
+
+def window_rules(
+    gains: Bounds, kept: Bounds, *, by_acknowledgements: bool = False
+) -> tuple[Rule, ...]:
     """Write the rules of a control that adds by the window and cuts once a window.
 
     Parameters
@@ -112,6 +160,8 @@ def window_rules(gains: Bounds, kept: Bounds) -> tuple[Rule, ...]:
         Least and most growth in a window that was acknowledged, from the window.
     kept
         Least and most of what a cut leaves.
+    by_acknowledgements
+        Whether a step that acknowledges a share of a window adds at most that share of the growth.
     """
 
     def cutting(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:
@@ -133,6 +183,11 @@ def window_rules(gains: Bounds, kept: Bounds) -> tuple[Rule, ...]:
             limit = either(starts, larger(smaller(2 * before, threshold), before), before) + most
             free = all_of(negated(cut(n, t)), negated(v.timeout[n][t]))
             yield implies(free, all_of(now >= before, now <= limit))
+            if by_acknowledgements and t > 1:
+                acknowledged = v.served[n][t - 1] - v.served[n][t - 2]
+                for parts in SHARES:
+                    few = all_of(free, negated(starts), parts * acknowledged <= before)
+                    yield implies(few, now <= before + most / parts)
             yield either_rule(
                 cut(n, t),
                 v.timeout[n][t],
@@ -148,11 +203,7 @@ def window_rules(gains: Bounds, kept: Bounds) -> tuple[Rule, ...]:
         for t in v.times[2:]:
             before, now = v.window[n][t - 1], v.window[n][t]
             least = gains(v, values, before)[0]
-            acknowledged = v.served[n][t - 1] - v.served[n][t - 2]
-            # In recovery, while losses from before the cut are not all known or repaired,
-            # nothing counts.
-            counts = v.noticed[n][t - 1] >= _point(n, t - 1)
-            sum_ = _counted(n, t - 1) + either(counts, acknowledged, 0)
+            sum_ = _acknowledged(v, n, t)
             full = sum_ >= before
             fresh = all_of(equal(_counted(n, t), 0), equal(_base(n, t), now))
             goes_on = all_of(equal(_counted(n, t), sum_), equal(_base(n, t), _base(n, t - 1)))
@@ -162,13 +213,16 @@ def window_rules(gains: Bounds, kept: Bounds) -> tuple[Rule, ...]:
             )
             yield either_rule(cut(n, t), v.timeout[n][t], fresh, free)
 
+    growth_sentence = "A step adds at most the growth of a window of acknowledgements"
+    if by_acknowledgements:
+        growth_sentence += ", or of the half or quarter that is acknowledged"
+    growth_sentence += "; after a timeout it may double up to ssthresh."
     return (
         Rule("cut", "The window is cut when a loss becomes known that fell after the last cut.",
              _cuts),
         Rule("cut-size", "A cut leaves what the control's rule says.", cutting),
         timeout_rule,
-        Rule("growth-at-most", "A step adds at most the growth of a window of acknowledgements;"
-             " after a timeout it may double up to ssthresh.", growth),
+        Rule("growth-at-most", growth_sentence, growth),
         Rule("growth-at-least", "A window of acknowledgements outside recovery adds at least the"
              " growth of one.", counting),
     )  # fmt: skip

@@ -46,6 +46,8 @@ class Checked:
         What the solvers were given.
     replay
         Of a counterexample.
+    only_model
+        Why packets do not show the counterexample.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Checked:
     as_stated: bool
     formulas: tuple[Formula, ...]
     replay: Replay | None = None
+    only_model: str = ""
 
     @property
     def seconds(self) -> float:
@@ -76,6 +79,7 @@ class Checked:
             "as_stated": self.as_stated,
             "replayed": replayed,
             "replay": None if self.replay is None else self.replay.sentence,
+            "only_model": self.only_model,
             "seconds": round(self.seconds, 2),
             "formulas": [one.row() for one in self.formulas],
         }
@@ -107,6 +111,8 @@ class Theorems(Outcome):
             lines.append(f"{one.name}: {one.verdict}: {one.sentence}.")
             if one.replay is not None:
                 lines.append(f"  In packets: {one.replay.sentence}.")
+            if one.only_model:
+                lines.append(f"  Refuted in the model, not replayed: {one.only_model}.")
             if one.source:
                 published = f": {one.published}" if one.published else ""
                 lines.append(f"  Source: {one.source}{published}.")
@@ -212,7 +218,7 @@ def _check_lemmas(theorem: LemmaTheorem, limits: Limits) -> Checked:
         verdict,
         sentence,
         theorem.source,
-        "",
+        theorem.published,
         as_stated=verdict == "proved",
         formulas=tuple(formulas),
     )
@@ -220,6 +226,7 @@ def _check_lemmas(theorem: LemmaTheorem, limits: Limits) -> Checked:
 
 def _check_claim(theorem: ClaimTheorem, limits: Limits, *, packets: bool) -> Checked:
     proof = prove(theorem.question(), limits=limits, periods=theorem.periods, packets=packets)
+    shown = proof.replay is None or proof.replay.replayed
     return Checked(
         theorem.name,
         theorem.control,
@@ -230,6 +237,7 @@ def _check_claim(theorem: ClaimTheorem, limits: Limits, *, packets: bool) -> Che
         as_stated=proof.verdict == theorem.verdict,
         formulas=proof.formulas,
         replay=proof.replay,
+        only_model="" if shown else theorem.only_model,
     )
 
 

@@ -59,7 +59,7 @@ def _text(name: str) -> str:
     result = _within({k: v for k, v in rules.items() if k != "definitions"}, rules, definitions)
     if definitions:
         result["definitions"] = dict(sorted(definitions.items()))
-    return json.dumps(result, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _within(rules: Any, root: dict[str, Any], definitions: dict[str, Any]) -> Any:

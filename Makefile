@@ -58,6 +58,7 @@ test-full: setup ## all tests
 
 lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of the house
 	$(BIN)/python tools/check_house.py
+	$(BIN)/python tools/lint/check_names.py
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check python tests tools benchmarks

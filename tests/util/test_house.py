@@ -111,3 +111,23 @@ def test_actions_of_workflows_are_pinned_by_commit():
     assert used
     pinned = re.compile(r"(- )?uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
     assert [line for line in used if not pinned.match(line)] == []
+
+
+def test_vague_names_count_in_long_functions_and_participles_by_themselves():
+    import ast
+
+    sys.path.insert(0, str(Path(check_house.__file__).parent / "lint"))
+    import check_names
+
+    text = "def joined(parts):\n" + 12 * "    pass\n" + "    found = 1\n\ndef f(found):\n    pass\n"
+    bound = {
+        (name, line) for name, line, counts in check_names.bound_names(ast.parse(text)) if counts
+    }
+    assert bound == {("parts", 1), ("found", 14)}
+    assert [
+        n for n in ("joined", "_kept", "seed", "join", "is_joined") if check_names.is_participle(n)
+    ] == [
+        "joined",
+        "_kept",
+    ]
+    assert check_names.main() == 0

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 CONTROLS = ("aimd", "cubic", "vegas", "bbr3")
-QUEUES = {"fifo": "1 bdp", "red": "3 bdp"}
+QUEUES = {"fifo": "1 bdp", "red": "3 bdp", "fq": "1 bdp"}
 """Queues of the bottleneck, and their buffers."""
 
 PER_FLOW = 2e6
@@ -44,8 +44,14 @@ class Load(NamedTuple):
 
 LOADS = (Load(5, 1000), Load(10, 500), Load(100, 500))
 
-CELLS = [("fifo", LOADS[0]), ("fifo", LOADS[1]), ("red", LOADS[1])]
-"""Columns of the table; with `LOADS[2]` all flows are packets."""
+CELLS = [
+    ("fifo", LOADS[0]),
+    ("fifo", LOADS[1]),
+    ("red", LOADS[1]),
+    ("fq", LOADS[1]),
+    ("fq", LOADS[2]),
+]
+"""Columns of the table; with `LOADS[2]` all flows over a FIFO or RED are packets."""
 
 
 class Ratio(NamedTuple):

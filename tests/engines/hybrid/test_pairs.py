@@ -165,8 +165,9 @@ def test_a_pair_that_was_never_compared_is_a_warning():
     assert solver.packets().warnings == [
         "copa among cubic over fifo has not been compared with a run of all flows as packets"
     ]
-    case = HybridCase(document("bbr3", "cubic", "red", Load(2, 1000), 1))
-    assert Solver(case.scenario, case.crowd, case.background).packets().warnings == []
+    for queue in ("red", "fq"):
+        case = HybridCase(document("bbr3", "cubic", queue, Load(2, 1000), 1))
+        assert Solver(case.scenario, case.crowd, case.background).packets().warnings == []
 
 
 @pytest.mark.parametrize("weight", [0.2, 1.0, 10.0])

@@ -32,7 +32,7 @@ FAIR = ("fq", "drr")
 """Queues that give each flow its share, whatever its control."""
 
 MEASURED = ("aimd", "cubic", "vegas", "bbr3")
-MEASURED_QUEUES = ("fifo", "red")
+MEASURED_QUEUES = ("fifo", "red", "fq")
 """Controls and queues of the table of pairs on the page on hybrid runs."""
 
 WHOLE_ONLY = frozenset({("vegas", "cubic", "fifo")})

@@ -16,8 +16,8 @@ from ackclock.course.students.confine import Holds
 from ackclock.course.students.run import Limits, run_student
 from ackclock.course.tasks.source import NotUsableError, control_class
 from ackclock.course.tasks.task import Item
-from ackclock.course.traces import cellular_trace, write_trace
 from ackclock.errors import AckclockError
+from ackclock.scenario.paths.cellular import cellular_trace, write_trace
 
 CONTROL = """import ackclock as ac
 

@@ -18,8 +18,8 @@ from ackclock.course.tasks.classifier import ClassifierTask, accuracy, confusion
 from ackclock.course.tasks.control import mean_score, score
 from ackclock.course.tasks.control import measure as measure_control
 from ackclock.course.tasks.task import Measured
-from ackclock.course.traces import MOST, cellular_trace
 from ackclock.errors import AckclockError
+from ackclock.scenario.paths.cellular import MOST, cellular_trace
 
 NAMES = [sheet.name for sheet in sheets()]
 

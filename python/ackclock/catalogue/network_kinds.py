@@ -56,6 +56,7 @@ KINDS = {
     "graph-file": "ackclock.scenario.networks.imported:GRAPH_FILE",
     "csv": "ackclock.scenario.networks.imported:CSV",
     "environment": "ackclock.scenario.environments.kind:ENVIRONMENT",
+    "path": "ackclock.scenario.paths.kind:PATH",
 }
 """Kinds by name, as ``module:name``; modules are imported when one is first needed."""
 

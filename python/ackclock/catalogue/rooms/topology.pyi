@@ -469,3 +469,19 @@ class Environment(Record):
         transfer_size: float | str | None = "50 kB",
         transfer_shape: float | None = 1.5,
     ) -> None: ...
+
+class Path(Record):
+    r"""A dumbbell whose bottleneck is the model of an access network, by its name.
+
+    path: Name of the path.
+    pairs: Number of host pairs. Range: from 1 to 10000.
+    qdisc: Queue discipline of the bottleneck, towards the right.
+    buffer: Buffer of the bottleneck.
+    """
+    def __init__(
+        self,
+        path: Literal["starlink-2025", "lte-driving", "5g-mmwave", "wifi-busy", "cable-docsis", "geo"],
+        pairs: int | None = 1,
+        qdisc: AnyQueue | None = "fifo",
+        buffer: str | None = ...,
+    ) -> None: ...

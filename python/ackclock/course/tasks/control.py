@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock.course.tasks.source import control_class
 from ackclock.course.tasks.task import Item, Measured
-from ackclock.course.traces import cellular_trace, write_trace
 from ackclock.errors import AckclockError
+from ackclock.scenario.paths.cellular import cellular_trace, write_trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -22,7 +22,7 @@ PYTEST_CORES := -n logical --maxprocesses 8 --dist loadfile
 test: export PROPTEST_RNG_SEED := 1
 RUST := Cargo.toml Cargo.lock $(shell find crates -path crates/ackclock-stacks -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants stacks docs html web test-web wheels test-wheel npm crates site sbom recipes \
+.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants stacks docs html web test-web wheels test-wheel npm crates publish-crates site sbom recipes \
 	release test-release cut new clean
 
 help: ## list the targets
@@ -147,11 +147,14 @@ npm: setup web ## the core as WebAssembly for Node and browsers, an npm package 
 	$(RELEASE).build_npm --out dist/npm
 
 # Where a crate needs another that the registry does not have yet, cargo builds it against the one packed beside it.
-LIBRARIES := --package ackclock-core --package ackclock-emulate
+CRATES := base endpoint scenario controls queues fluid transport packet core emulate
+LIBRARIES := $(foreach crate,$(CRATES),--package ackclock-$(crate))
 crates: ## pack and build the crates that are libraries; dist/crates
 	cargo package --locked $(LIBRARIES) $(CARGO_PACKAGE)
 	mkdir -p dist/crates
-	cp $(foreach crate,core emulate,target/package/ackclock-$(crate)-$(VERSION).crate) dist/crates
+	cp $(foreach crate,$(CRATES),target/package/ackclock-$(crate)-$(VERSION).crate) dist/crates
+publish-crates: ## upload these crates, each after those that it needs; docs/releasing.md
+	cargo publish --locked $(LIBRARIES)
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
 # The page first, so that the documentation's live figures have it.

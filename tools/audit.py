@@ -307,7 +307,7 @@ def audit_unsafe() -> list[str]:
         return []
     return judge_tests(
         "unsafe code under Miri",
-        ["cargo", "+nightly", "miri", "test", "-p", "ackclock-core", "--lib", "memory::"],
+        ["cargo", "+nightly", "miri", "test", "-p", "ackclock-base", "--lib", "memory::"],
     )
 
 
@@ -346,7 +346,7 @@ def audit_threads() -> list[str]:
             " (rustup toolchain install nightly -c rust-src)"
         )
         return []
-    build = ["-Zbuild-std", "--target", host[1], "-p", "ackclock-core", "--lib"]
+    build = ["-Zbuild-std", "--target", host[1], "-p", "ackclock-packet", "--lib"]
     flags = {
         "RUSTFLAGS": "-Zsanitizer=thread",
         "CARGO_TARGET_DIR": str(ROOT / "target/tsan"),

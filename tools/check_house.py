@@ -1,13 +1,14 @@
 """Checks the rules that keep the house in order; `make lint` runs it.
 
-1. Imports of the core go one way: between its parts by the table `MAY_IMPORT`, between the rooms of
-   a part by `LAYERS`, and no files of a part form a circle. Those of the package do too: its layers
-   are contracts in `pyproject.toml`, which import-linter checks.
-2. Files stay small: a warning above 400 lines, an error above 800. Folders hold at most 20 files of
+1. Files stay small: a warning above 400 lines, an error above 800. Folders hold at most 20 files of
    code.
-3. No words that a finished file does not need, no paths of one machine.
-4. Every file that a registry names exists and opens with a title, a source and a rule.
-5. Folders in `PLAIN` use the vocabulary of CONTRIBUTING (table `WORDS`).
+2. No words that a finished file does not need, no paths of one machine.
+3. Every file that a registry names exists and opens with a title, a source and a rule.
+4. Folders in `PLAIN` use the vocabulary of CONTRIBUTING (table `WORDS`).
+
+That imports go one way is not checked here: the layers of the core are crates, which cannot depend
+on each other in a circle, and those of the package are contracts in `pyproject.toml`, which
+import-linter checks.
 
 `python tools/check_house.py` prints what is wrong and exits with 1 if anything is.
 `python tools/check_house.py --words` counts the words of `WORDS` by folder, in and outside `PLAIN`.
@@ -22,142 +23,17 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import rust_modules
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
-CORE = ROOT / "crates" / "ackclock-core" / "src"
+CRATES = ROOT / "crates"
+
+ALGORITHMS = ("ackclock-controls", "ackclock-queues", "ackclock-fluid", "ackclock-transport")
+"""The crates with rooms, in whose registries are algorithms written here."""
 
 SOFT_LINES, HARD_LINES = 400, 800
 MOST_FILES = 20
-
-GROUND = {
-    "units",
-    "wire",
-    "ids",
-    "rng",
-    "registry",
-    "error",
-    "outbox",
-    "agenda",
-    "memory",
-    "percentiles",
-    "dscp",
-}
-"""What anything may use: quantities, packets, identifiers, random numbers, the registry."""
-
-ROOMS = {
-    "cc",
-    "slow_start",
-    "recovery",
-    "qdisc",
-    "traffic",
-    "topology",
-    "multicast",
-    "impairment",
-    "sharing",
-    "policy",
-}
-
-ENGINES = {"packet", "fluid"}
-
-MAY_IMPORT: dict[str, set[str]] = {
-    # The ground stands on itself, and only downwards.
-    "units": set(),
-    "error": set(),
-    "rng": set(),
-    "ids": set(),
-    "agenda": set(),
-    "memory": {"error"},
-    "percentiles": {"memory", "units"},
-    "warm_up": set(),
-    "dscp": {"error"},
-    "wire": {"ids", "units"},
-    "outbox": {"ids", "wire", "error", "memory"},
-    "registry": {"units", "error"},
-    # Stages, in the order in which data goes; each may use the stages before it and the rooms.
-    "scenario": {"units", "registry", "dscp"},
-    "compile": GROUND | ROOMS | {"scenario", "tcp", "quic"},
-    "record": {"ids", "units", "memory", "percentiles"},
-    "packet": GROUND
-    | ROOMS
-    | {"scenario", "compile", "record", "tcp", "tcp_ns2", "quic", "warm_up"},
-    "fluid": {"error", "rng", "sharing", "policy"},
-    "api": GROUND | ROOMS | {"scenario", "compile", "packet", "record", "tcp"},
-    # The endpoints: what joins a control, a slow start rule and a recovery into TCP.
-    "tcp": GROUND | {"scenario", "record", "cc", "slow_start", "recovery"},
-    "tcp_ns2": GROUND | {"scenario", "record", "cc", "slow_start", "tcp"},
-    "quic": GROUND | {"scenario", "record", "cc", "slow_start", "tcp"},
-    # Rooms: the ground, the era, and what their own contract is written in (table `ITEMS`).
-    "cc": GROUND | {"scenario"},
-    "slow_start": GROUND | {"scenario", "cc"},
-    "recovery": GROUND | {"scenario", "tcp"},
-    "qdisc": GROUND | {"scenario"},
-    "traffic": GROUND | {"scenario", "record", "tcp", "policy"},
-    "topology": GROUND | {"scenario"},
-    "multicast": GROUND | {"record", "tcp"},
-    "impairment": GROUND,
-    "sharing": GROUND,
-    "policy": GROUND | {"sharing"},
-}
-"""Part of the core -> parts that it may import. Whatever is not listed is refused."""
-
-ITEMS: dict[tuple[str, str], set[str]] = {
-    ("cc", "scenario"): {"Era"},
-    ("slow_start", "scenario"): {"Era"},
-    ("recovery", "scenario"): {"Era"},
-    ("qdisc", "scenario"): {"Era"},
-    ("traffic", "scenario"): {"Era"},
-    # Slow start is told what a control is told.
-    ("slow_start", "cc"): {
-        "Ack",
-        "CcEnv",
-        "Congestion",
-        "SentRecord",
-        "Signal",
-        "Window",
-        "usage",
-    },
-    # A recovery reads the sender's scoreboard.
-    ("recovery", "tcp"): {"Advance", "DUP_THRESH", "Scoreboard", "Stamp"},
-    # A source is an endpoint.
-    ("traffic", "tcp"): {"Deadline", "Endpoint", "EndpointCtx", "Snapshot"},
-    ("traffic", "record"): {"FlowSample"},
-    # A fire-hose sends as a policy says.
-    ("traffic", "policy"): {"DemandPolicy", "PolicyEnv", "Sender", "build"},
-    # A receiver of a group is an endpoint.
-    ("multicast", "tcp"): {"Deadline", "Endpoint", "EndpointCtx", "Snapshot"},
-    ("multicast", "record"): {"FlowSample", "LayersRow"},
-    # A loss-load sender knows the penalty of the routers.
-    ("policy", "sharing"): {"LossLoadParams", "loss_load"},
-    # A shape spells out its description.
-    ("topology", "scenario"): {
-        "Barabasi",
-        "Capacities",
-        "Dumbbell",
-        "ErdosRenyi",
-        "FatTree",
-        "Graph",
-        "Hot",
-        "LeafSpine",
-        "LinkSpec",
-        "Net",
-        "NodeSpec",
-        "OcBackbone",
-        "ParkingLot",
-        "Radius",
-        "RateSpec",
-        "Ring",
-        "Star",
-        "Tiers",
-    },
-}
-"""Where only some names of a part may be imported: these."""
-
-LAYERS = {"packet": ("storage", "process", "network", "outcome", "turn", "setup")}
-"""Part of the core -> its rooms, lowest first: each imports only itself and the ones before it."""
 
 UNWANTED = {
     r"\b(TODO|FIXME|XXX|HACK)\b": "finish it, or say in the documentation what is missing",
@@ -187,10 +63,18 @@ PLAIN = (
     "CONTRIBUTING.md",
     "README.md",
     "benchmarks",
+    "crates/ackclock-base",
     "crates/ackclock-bench",
+    "crates/ackclock-controls",
     "crates/ackclock-core",
+    "crates/ackclock-endpoint",
+    "crates/ackclock-fluid",
     "crates/ackclock-fuzz",
+    "crates/ackclock-packet",
     "crates/ackclock-py",
+    "crates/ackclock-queues",
+    "crates/ackclock-scenario",
+    "crates/ackclock-transport",
     "Cargo.toml",
     "docs",
     "examples",
@@ -232,84 +116,6 @@ def tracked() -> list[Path]:
     names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     paths = (ROOT / name for name in names.splitlines())
     return [path for path in paths if path.is_file() and path.name not in GENERATED]
-
-
-def test_files(files: Iterable[Path]) -> set[Path]:
-    """Rust files that are compiled for tests only, by their `#[cfg(test)] mod` declarations."""
-    found: set[Path] = set()
-    for path in files:
-        text = path.read_text(encoding="utf-8")
-        home = path.parent if path.name in ("mod.rs", "lib.rs") else path.with_suffix("")
-        for name in re.findall(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))? )?mod (\w+);", text):
-            found |= {home / f"{name}.rs"}
-            found |= set((home / name).rglob("*.rs"))
-    return found
-
-
-def lines_of_code(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines before the unit tests at a file's end, without comments."""
-    pending = False
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        if pending and re.match(r"mod \w+ \{", line):
-            return
-        pending = line.strip() == "#[cfg(test)]"
-        yield number, line.split("//", 1)[0]
-
-
-def imports(path: Path) -> Iterator[tuple[int, str, list[str]]]:
-    """Every mention of another part: line, the part, the names taken from it (may be empty)."""
-    for number, line in lines_of_code(path):
-        for match in re.finditer(r"\bcrate::(\w+)(?:::(\{[^}]*\}?|\w+))?", line):
-            part, items = match.groups()
-            names = re.findall(r"\b(?!self\b)[A-Za-z]\w*", items or "")
-            yield number, part, names
-
-
-def wrong_imports(files: list[Path]) -> Iterator[Fault]:
-    """Imports that the table does not allow."""
-    rust = [path for path in files if path.suffix == ".rs" and CORE in path.parents]
-    tests = test_files(rust)
-    for path in rust:
-        part = path.relative_to(CORE).parts[0].removesuffix(".rs")
-        if path in tests or part == "lib":
-            continue
-        if part not in MAY_IMPORT:
-            yield Fault(path, 1, f"{part} has no place in MAY_IMPORT of tools/check_house.py")
-            continue
-        for line, other, names in imports(path):
-            if other == part or other not in MAY_IMPORT:
-                continue
-            if other not in MAY_IMPORT[part]:
-                allowed = ", ".join(sorted(MAY_IMPORT[part])) or "nothing"
-                yield Fault(path, line, f"{part} imports {other}; it may import {allowed}")
-            elif (part, other) in ITEMS:
-                for name in sorted(set(names) - ITEMS[part, other]):
-                    allowed = ", ".join(sorted(ITEMS[part, other]))
-                    message = f"{part} imports {other}::{name}; of {other} it may import {allowed}"
-                    yield Fault(path, line, message)
-
-
-def tangled(files: list[Path]) -> Iterator[Fault]:
-    """Find imports against the layers of a part, and circles among the files of a part."""
-    rust = [path for path in files if path.suffix == ".rs" and CORE in path.parents]
-    tests = test_files(rust)
-    graph = rust_modules.imports([path for path in rust if path not in tests], CORE)
-    for part, layers in LAYERS.items():
-        wrong = rust_modules.against_layers(graph, CORE / part, layers)
-        for path, line, here, there in wrong:
-            allowed = ", ".join(layers[: layers.index(here)]) or "no other"
-            message = f"{part}/{here} imports {part}/{there}; it may import {allowed}"
-            yield Fault(path, line, message)
-    for part in sorted({path.relative_to(CORE).parts[0] for path in graph}):
-        within = {
-            path: [other for other in arrows if part in other.relative_to(CORE).parts[:1]]
-            for path, arrows in graph.items()
-            if part in path.relative_to(CORE).parts[:1]
-        }
-        circle = rust_modules.circle_in(within)
-        if circle:
-            names = " -> ".join(str(path.relative_to(CORE)) for path in circle)
-            yield Fault(circle[0], 1, f"imports form a circle: {names}")
 
 
 def sizes(files: list[Path]) -> Iterator[tuple[Fault, bool]]:
@@ -400,20 +206,22 @@ def is_plain(path: Path) -> bool:
 
 
 def registered(files: list[Path]) -> Iterator[tuple[Path, int, Path]]:
-    """Files that registries name: where it is said, the line, the file."""
+    """Files that registries name: where it is said, the line, the file below `src` of its crate."""
     for path in files:
-        if path.suffix == ".rs" and CORE in path.parents:
-            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-                match = re.match(r'\s*"([\w/]+\.rs)" => ', line)
-                if match:
-                    yield path, number, CORE / match[1]
+        crate = next((CRATES / name for name in ALGORITHMS if CRATES / name in path.parents), None)
+        if path.suffix != ".rs" or crate is None:
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            match = re.match(r'\s*"([\w/]+\.rs)" => ', line)
+            if match:
+                yield path, number, crate / "src" / match[1]
 
 
 def headers(files: list[Path]) -> Iterator[Fault]:
     """Algorithms whose file does not say what it is, where it comes from and what its rule is."""
     for registry, number, path in registered(files):
         if not path.is_file():
-            yield Fault(registry, number, f"there is no file {path.relative_to(CORE)}")
+            yield Fault(registry, number, f"there is no file {path.relative_to(CRATES)}")
             continue
         text = path.read_text(encoding="utf-8")
         head = [line for line in text.splitlines() if line.startswith("//!")]
@@ -436,7 +244,7 @@ def main() -> int:
     if "--words" in sys.argv[1:]:
         print_counts(words(files))
         return 0
-    faults = [*wrong_imports(files), *tangled(files), *unwanted(files), *crowded(files)]
+    faults = [*unwanted(files), *crowded(files)]
     faults += words([path for path in files if is_plain(path)])
     faults += missing_paths(files)
     faults += dict.fromkeys(headers(files))

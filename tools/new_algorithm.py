@@ -13,30 +13,30 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CORE = ROOT / "crates" / "ackclock-core" / "src"
+CRATES = ROOT / "crates"
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 ROOMS = {
-    "cc": ("cc", "cc", "{module}::{title}"),
-    "qdisc": ("qdisc", "qdisc", "{module}::{title}"),
-    "aqm": ("qdisc/aqm", "qdisc", "managed::Managed<aqm::{module}::{title}>"),
-    "recovery": ("recovery", "recovery", "{module}::{title}"),
-    "slow_start": ("slow_start", "slow_start", "{module}::{title}"),
-    "sharing": ("sharing", "sharing", "{module}::{title}"),
-    "policy": ("policy", "policy", "{module}::{title}"),
+    "cc": ("controls", "cc", "cc", "{module}::{title}"),
+    "qdisc": ("queues", "qdisc", "qdisc", "{module}::{title}"),
+    "aqm": ("queues", "qdisc/aqm", "qdisc", "managed::Managed<aqm::{module}::{title}>"),
+    "recovery": ("controls", "recovery", "recovery", "{module}::{title}"),
+    "slow_start": ("controls", "slow_start", "slow_start", "{module}::{title}"),
+    "sharing": ("fluid", "sharing", "sharing", "{module}::{title}"),
+    "policy": ("fluid", "policy", "policy", "{module}::{title}"),
 }
-"""For each kind of algorithm the folder of the new file, the folder whose `mod.rs` has the
-registry, and the type that is registered."""
+"""For each kind of algorithm its crate, below the crate's `src` the folder of the new file and the
+folder whose `mod.rs` has the registry, and the type that is registered."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-def begin(core: Path, room: str, name: str) -> Path:
+def begin(crates: Path, room: str, name: str) -> Path:
     """Write the algorithm's file and its lines in the room.
 
     Parameters
     ----------
-    core
-        The folder `src` of the core.
+    crates
+        The folder of the crates.
     room
         One of `ROOMS`.
     name
@@ -59,8 +59,9 @@ def begin(core: Path, room: str, name: str) -> Path:
         message = f'"{name}" is not a registry name; expected small letters and hyphens: my-rule'
         raise ValueError(message)
     module, title = name.replace("-", "_"), "".join(p.capitalize() for p in name.split("-"))
-    folder, registry, entry = ROOMS[room]
-    path = core / folder / f"{module}.rs"
+    crate, folder, registry, entry = ROOMS[room]
+    source = crates / f"ackclock-{crate}" / "src"
+    path = source / folder / f"{module}.rs"
     if path.exists():
         message = f"{path} exists already; choose another name"
         raise ValueError(message)
@@ -68,11 +69,11 @@ def begin(core: Path, room: str, name: str) -> Path:
     for old, new in (("{{name}}", name), ("{{Name}}", title), ("{{module}}", module)):
         text = text.replace(old, new)
     line = f'"{folder}/{module}.rs" => {entry.format(module=module, title=title)},'
-    changed = {core / folder / "mod.rs": "", core / registry / "mod.rs": ""}
+    changed = {source / folder / "mod.rs": "", source / registry / "mod.rs": ""}
     for home in changed:
         changed[home] = home.read_text(encoding="utf-8")
-    changed[core / folder / "mod.rs"] = _with_module(changed[core / folder / "mod.rs"], module)
-    home = core / registry / "mod.rs"
+    changed[source / folder / "mod.rs"] = _with_module(changed[source / folder / "mod.rs"], module)
+    home = source / registry / "mod.rs"
     changed[home] = _with_entry(changed[home], registry, line)
     path.write_text(text, encoding="utf-8")
     for home, content in changed.items():
@@ -112,13 +113,14 @@ def main(arguments: list[str]) -> int:
         )
         return 2
     try:
-        path = begin(CORE, *arguments)
+        path = begin(CRATES, *arguments)
     except ValueError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    crate, _, registry, _ = ROOMS[arguments[0]]
     sys.stdout.write(
-        f"wrote {path.relative_to(ROOT)} and its lines in {ROOMS[arguments[0]][1]}\n"
-        f"next: fill in what is marked <...>, then cargo test -p ackclock-core {path.stem};"
+        f"wrote {path.relative_to(ROOT)} and its lines in {registry}\n"
+        f"next: fill in what is marked <...>, then cargo test -p ackclock-{crate} {path.stem};"
         " tools/write_stubs.py and tools/write_schemas.py write the Python class and the schemas\n"
     )
     return 0

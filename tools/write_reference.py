@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["header", "linked", "main", "pages", "parameters"]
 
-CORE = Path(__file__).resolve().parents[1] / "crates" / "ackclock-core" / "src"
+CRATES = Path(__file__).resolve().parents[1] / "crates"
 """The Rust sources of a checkout; an installed package has none."""
 
 DOSSIERS = Path(__file__).resolve().parents[1] / "docs" / "reference" / "dossiers.json"
@@ -217,10 +217,10 @@ def header(file: str) -> str:
     Parameters
     ----------
     file
-        Its path below the core's sources.
+        Its path below `src` of the crate that has it.
     """
-    path = CORE / file
-    if not path.is_file():
+    path = next(CRATES.glob(f"*/src/{file}"), None)
+    if path is None:
         return ""
     lines = []
     for line in path.read_text(encoding="utf-8").splitlines():

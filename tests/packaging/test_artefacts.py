@@ -18,9 +18,11 @@ import pytest
 import yaml
 from empty_environment import ARCHIVES, DIST, ROOT, UV, VERSION, WHEELS, Environment, built, run
 
+from release.metadata import LIBRARIES
+
 EXAMPLE = ROOT / "examples/parking-lot.toml"
 PACKAGES = built("npm/ackclock-*.tgz")
-CRATES = {name: built(f"crates/{name}-*.crate") for name in ("ackclock-core", "ackclock-emulate")}
+CRATES = {name: built(f"crates/{name}-*.crate") for name in LIBRARIES}
 SITE = DIST / "site"
 
 pytestmark = pytest.mark.slow

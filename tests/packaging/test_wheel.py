@@ -69,7 +69,8 @@ def test_the_wheel_and_the_archive_hold_the_page_the_schemas_and_the_papers():
     with tarfile.open(ARCHIVES[-1]) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}
     needed = {"Cargo.lock", "pyproject.toml", "python/ackclock/lab/lab.html"}
-    needed |= {"crates/ackclock-core/src/lib.rs", "crates/ackclock-py/src/lib.rs"}
+    crates = ("ackclock-base", "ackclock-core", "ackclock-packet", "ackclock-py")
+    needed |= {f"crates/{crate}/src/lib.rs" for crate in crates}
     assert needed <= inside
 
 

@@ -24,23 +24,30 @@ def tool():
 
 
 @pytest.fixture
-def core(tool, tmp_path):
-    for folder in {folder for folder, *_ in tool.ROOMS.values()}:
-        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-        shutil.copy(tool.CORE / folder / "mod.rs", tmp_path / folder / "mod.rs")
+def crates(tool, tmp_path):
+    for crate, folder, *_ in tool.ROOMS.values():
+        home = Path(f"ackclock-{crate}") / "src" / folder / "mod.rs"
+        (tmp_path / home).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(tool.CRATES / home, tmp_path / home)
     return tmp_path
 
 
+def home_of(tool, crates, room):
+    crate, folder, *_ = tool.ROOMS[room]
+    return crates / f"ackclock-{crate}" / "src" / folder
+
+
 @pytest.mark.parametrize("room", ["cc", "qdisc", "recovery", "slow_start", "sharing", "policy"])
-def test_a_new_algorithm_is_one_file_and_two_lines(tool, core, room):
-    before = (core / room / "mod.rs").read_text().splitlines()
-    path = tool.begin(core, room, "my-rule")
+def test_a_new_algorithm_is_one_file_and_two_lines(tool, crates, room):
+    home = home_of(tool, crates, room) / "mod.rs"
+    before = home.read_text().splitlines()
+    path = tool.begin(crates, room, "my-rule")
     text = path.read_text()
     assert path.name == "my_rule.rs"
     assert 'name: "my-rule"' in text
     assert "pub struct MyRule" in text
     assert "{{" not in text
-    after = (core / room / "mod.rs").read_text().splitlines()
+    after = home.read_text().splitlines()
     added = [line.strip() for line in after if line not in before]
     assert added == ["pub mod my_rule;", f'"{room}/my_rule.rs" => my_rule::MyRule,']
     parts = ["**Source**", "**Rule**", "pub struct Params", "impl About", "#[cfg(test)]"]
@@ -55,19 +62,19 @@ def test_a_new_algorithm_is_one_file_and_two_lines(tool, core, room):
         ("cc", "my-rule", "exists already"),
     ],
 )
-def test_what_cannot_be_is_reported_and_nothing_is_written(tool, core, room, name, reported):
-    (core / "cc" / "my_rule.rs").write_text("mine")
-    before = {path: path.read_text() for path in core.rglob("*.rs")}
+def test_what_cannot_be_is_reported_and_nothing_is_written(tool, crates, room, name, reported):
+    (home_of(tool, crates, "cc") / "my_rule.rs").write_text("mine")
+    before = {path: path.read_text() for path in crates.rglob("*.rs")}
     with pytest.raises(ValueError, match=reported):
-        tool.begin(core, room, name)
-    assert {path: path.read_text() for path in core.rglob("*.rs")} == before
+        tool.begin(crates, room, name)
+    assert {path: path.read_text() for path in crates.rglob("*.rs")} == before
 
 
-def test_a_new_aqm_is_one_file_a_module_and_one_line_of_the_registry(tool, core):
-    homes = [core / "qdisc/aqm/mod.rs", core / "qdisc/mod.rs"]
+def test_a_new_aqm_is_one_file_a_module_and_one_line_of_the_registry(tool, crates):
+    homes = [home_of(tool, crates, room) / "mod.rs" for room in ("aqm", "qdisc")]
     before = [home.read_text().splitlines() for home in homes]
-    path = tool.begin(core, "aqm", "my-aqm")
-    assert path == core / "qdisc/aqm/my_aqm.rs"
+    path = tool.begin(crates, "aqm", "my-aqm")
+    assert path == home_of(tool, crates, "aqm") / "my_aqm.rs"
     after = [home.read_text().splitlines() for home in homes]
     added = [
         [line.strip() for line in new if line not in old]
@@ -80,16 +87,17 @@ def test_a_new_aqm_is_one_file_a_module_and_one_line_of_the_registry(tool, core)
 
 
 NEW = [("cc", "scratch-control"), ("qdisc", "scratch-queue"), ("aqm", "scratch-aqm")]
+CONTROLS, QUEUES = "crates/ackclock-controls/src", "crates/ackclock-queues/src"
 LINES = {
-    "cc/scratch_control.rs": [],
-    "cc/mod.rs": [
+    f"{CONTROLS}/cc/scratch_control.rs": [],
+    f"{CONTROLS}/cc/mod.rs": [
         "pub mod scratch_control;",
         '"cc/scratch_control.rs" => scratch_control::ScratchControl,',
     ],
-    "qdisc/scratch_queue.rs": [],
-    "qdisc/aqm/scratch_aqm.rs": [],
-    "qdisc/aqm/mod.rs": ["pub mod scratch_aqm;"],
-    "qdisc/mod.rs": [
+    f"{QUEUES}/qdisc/scratch_queue.rs": [],
+    f"{QUEUES}/qdisc/aqm/scratch_aqm.rs": [],
+    f"{QUEUES}/qdisc/aqm/mod.rs": ["pub mod scratch_aqm;"],
+    f"{QUEUES}/qdisc/mod.rs": [
         "pub mod scratch_queue;",
         '"qdisc/scratch_queue.rs" => scratch_queue::ScratchQueue,',
         '"qdisc/aqm/scratch_aqm.rs" => managed::Managed<aqm::scratch_aqm::ScratchAqm>,',
@@ -128,13 +136,12 @@ def test_a_control_a_queue_and_an_aqm_change_nothing_else(tree):
     for room, name in NEW:
         begin(tree, room, name)
     after = contents(tree)
-    src = "crates/ackclock-core/src"
     changed = {name for name, text in after.items() if before.get(name) != text}
     assert set(before) <= set(after)
-    assert changed == {f"{src}/{name}" for name in LINES}
+    assert changed == set(LINES)
     for name, lines in LINES.items():
         if lines:
-            old, new = (one[f"{src}/{name}"].decode().splitlines() for one in (before, after))
+            old, new = (one[name].decode().splitlines() for one in (before, after))
             found = [line for line in difflib.ndiff(old, new) if line[0] in "+-"]
             assert [line[0] + line[1:].strip() for line in found] == [f"+{line}" for line in lines]
 
@@ -144,7 +151,8 @@ def test_a_control_a_queue_and_an_aqm_compile_and_keep_the_contracts(tree):
     for room, name in NEW:
         begin(tree, room, name)
     libraries = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")}
-    build = ["cargo", "test", "--offline", "--locked", "-p", "ackclock-core", "--lib", "--"]
+    build = ["cargo", "test", "--offline", "--locked", "--lib"]
+    build += ["-p", "ackclock-controls", "-p", "ackclock-queues", "--"]
     done = subprocess.run(
         [*build, "contract::", "scratch_"],
         capture_output=True,

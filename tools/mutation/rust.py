@@ -28,24 +28,39 @@ from mutation.schemata import (
 __all__ = ["ROOMS", "rust"]
 
 ROOT = Path(__file__).resolve().parents[2]
-CRATE = "crates/ackclock-core"
-CORE = f"{CRATE}/src"
+FACE = "core"
+"""The crate whose tests in files run what the others are together."""
 
 ROOMS = {
-    "cc": ["cc::", "tcp::"],
-    "recovery": ["recovery::", "tcp::"],
-    "slow_start": ["slow_start::", "tcp::"],
-    "tcp": ["tcp::"],
-    "quic": ["quic::"],
-    "packet": ["packet::"],
-    "impairment": ["impairment::"],
-    "traffic": ["traffic::"],
-    "qdisc": ["qdisc::"],
-    "fluid": ["fluid::", "sharing::", "policy::"],
-    "sharing": ["fluid::", "sharing::"],
-    "policy": ["fluid::", "policy::"],
+    "cc": {"controls": ["cc::"], "transport": ["tcp::"]},
+    "recovery": {"controls": ["recovery::"], "transport": ["tcp::"]},
+    "slow_start": {"controls": ["slow_start::"], "transport": ["tcp::"]},
+    "scoreboard": {"controls": ["scoreboard::", "recovery::"], "transport": ["tcp::"]},
+    "tcp": {"transport": ["tcp::"]},
+    "quic": {"transport": ["quic::"]},
+    "packet": {"packet": ["packet::"]},
+    "impairment": {"queues": ["impairment::"]},
+    "traffic": {"transport": ["traffic::"]},
+    "qdisc": {"queues": ["qdisc::"]},
+    "fluid": {"fluid": []},
+    "sharing": {"fluid": ["fluid::", "sharing::"]},
+    "policy": {"fluid": ["fluid::", "policy::"]},
 }
-"""Rooms of the core that are mutated, and the unit tests that run first for each."""
+"""Rooms of the core that are mutated, and for each the unit tests that run first, by crate; its own
+crate comes first."""
+
+CRATES = (
+    "base",
+    "endpoint",
+    "scenario",
+    "controls",
+    "queues",
+    "fluid",
+    "transport",
+    "packet",
+    FACE,
+)
+"""The crates of the core, lowest first, without `ackclock-`."""
 
 COPY = ROOT / "target/mutants"
 """Where the source with mutants is."""
@@ -65,21 +80,30 @@ CPU_FACTOR, CPU_MORE_S = 10, 30
 def _listed() -> list[Mutant]:
     if shutil.which("cargo-mutants") is None:
         raise UnmeasuredError("cargo-mutants is missing: cargo install cargo-mutants --locked")
-    command = ["cargo", "mutants", "--list", "--json", "--no-config", "-p", "ackclock-core"]
+    command = ["cargo", "mutants", "--list", "--json", "--no-config", *_packages()]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     return sorted(mutants_of(json.loads(done.stdout)))
 
 
-def _room(mutant: Mutant) -> str:
-    return mutant.file.removeprefix(f"{CORE}/").split("/")[0]
+def _packages() -> list[str]:
+    return [part for crate in CRATES for part in ("-p", f"ackclock-{crate}")]
+
+
+def _folder(crate: str) -> str:
+    return f"crates/ackclock-{crate}"
+
+
+def _room(file: str) -> str:
+    """Name the room of a file: what is below `src` of its crate."""
+    return file.split("/")[3].removesuffix(".rs")
 
 
 def _sample(every: list[Mutant], count: int, seed: int) -> list[Mutant]:
     """Draw from each room as its part of all mutants, and some from the small ones."""
     rooms: dict[str, list[Mutant]] = {room: [] for room in ROOMS}
     for mutant in every:
-        if _room(mutant) in rooms:
-            rooms[_room(mutant)].append(mutant)
+        if _room(mutant.file) in rooms:
+            rooms[_room(mutant.file)].append(mutant)
     total = sum(map(len, rooms.values()))
     draw = random.Random(seed)
     sample = []
@@ -107,9 +131,11 @@ class _Build:
                 shutil.copy(ROOT / name, folder / name)
         names = {mutant.file for mutant in sample}
         self.texts = {name: (folder / name).read_text(encoding="utf-8") for name in names}
-        (folder / CORE / "mutant.rs").write_text(MODULE, encoding="utf-8")
-        top = folder / CORE / "lib.rs"
-        top.write_text(top.read_text() + "\nmod mutant;\n", encoding="utf-8")
+        for crate in {next(iter(tests)) for tests in ROOMS.values()}:
+            source = folder / _folder(crate) / "src"
+            (source / "mutant.rs").write_text(MODULE, encoding="utf-8")
+            top = source / "lib.rs"
+            top.write_text(top.read_text() + "\nmod mutant;\n", encoding="utf-8")
 
     def name(self, number: int) -> str:
         """Name a mutant, with the line that it changes."""
@@ -128,7 +154,7 @@ class _Build:
     def _cargo(self, *arguments: str) -> tuple[bool, list[dict[str, Any]]]:
         done = subprocess.run(
             ["cargo", "test", "--no-run", "--message-format", "json", *arguments],
-            cwd=self.folder / CRATE,
+            cwd=self.folder,
             env=os.environ | {"CARGO_TARGET_DIR": str(BUILT)},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -138,13 +164,13 @@ class _Build:
         messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         return done.returncode == 0, messages
 
-    def unit_tests(self) -> str:
-        """Build the unit tests, without the mutants that do not compile; the program."""
+    def unit_tests(self) -> dict[str, str]:
+        """Build the unit tests, without the mutants that do not compile; programs by crate."""
         while True:
             placed = self._write()
-            good, messages = self._cargo("--lib")
+            good, messages = self._cargo("--lib", *_packages())
             if good:
-                return self._programs(messages)[0]
+                return dict(self._programs(messages))
             errors = [m["message"] for m in messages if m["reason"] == "compiler-message"]
             errors = [error for error in errors if error["level"] == "error"]
             spans = [span for error in errors for span in error["spans"] if span["is_primary"]]
@@ -160,18 +186,23 @@ class _Build:
 
     def other_tests(self) -> list[str]:
         """Build the tests in files of the crate besides; the programs."""
-        good, messages = self._cargo("--tests")
+        good, messages = self._cargo("--tests", "-p", f"ackclock-{FACE}")
         if not good:
             raise UnmeasuredError("the tests with mutants do not build")
-        return self._programs([m for m in messages if m.get("target", {}).get("kind") == ["test"]])
+        tests = [m for m in messages if m.get("target", {}).get("kind") == ["test"]]
+        return [program for _, program in self._programs(tests)]
 
-    def _programs(self, messages: list[dict[str, Any]]) -> list[str]:
-        made = [m for m in messages if m.get("executable") and m.get("profile", {}).get("test")]
-        return [str(m["executable"]) for m in made]
+    def _programs(self, messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
+        """Give the programs that were built, each with the crate, or the file, that it tests."""
+        built = [m for m in messages if m.get("executable") and m.get("profile", {}).get("test")]
+        name = "ackclock_"
+        return [(m["target"]["name"].removeprefix(name), str(m["executable"])) for m in built]
 
 
-def _run(program: str, filters: list[str], number: int, limit_s: float) -> tuple[bool, float]:
-    """Run tests on a mutant, 0 for none; whether all passed, and the CPU time [s]."""
+def _run(
+    program: str, filters: list[str], number: int, limit_s: float, crate: str
+) -> tuple[bool, float]:
+    """Run tests of a crate on a mutant, 0 for none; whether all passed, and the CPU time [s]."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit_s) + 1, int(limit_s) + 1))
@@ -180,7 +211,7 @@ def _run(program: str, filters: list[str], number: int, limit_s: float) -> tuple
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [program, "-q", *filters],
-        cwd=ROOT / CRATE,
+        cwd=ROOT / _folder(crate),
         env=os.environ | {VARIABLE: str(number), "PROPTEST_RNG_SEED": "1", "RUST_BACKTRACE": "0"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -199,27 +230,29 @@ class _Tests:
         self._unit = build.unit_tests()
         self._needed: dict[tuple[str, ...], float] = {}
 
-    def _passes(self, program: str, filters: list[str], number: int) -> bool:
+    def _passes(self, program: str, filters: list[str], number: int, crate: str) -> bool:
         key = (program, *filters)
         if key not in self._needed:
-            passed, self._needed[key] = _run(program, filters, 0, 3600)
+            passed, self._needed[key] = _run(program, filters, 0, 3600, crate)
             if not passed:
                 message = f"{program} {' '.join(filters)} fails without a mutant"
                 raise UnmeasuredError(message)
         limit_s = CPU_FACTOR * self._needed[key] + CPU_MORE_S
-        return _run(program, filters, number, limit_s)[0]
+        return _run(program, filters, number, limit_s, crate)[0]
 
     def passes_room(self, mutant: Mutant, number: int) -> bool:
         """Say whether the unit tests of its room pass on a mutant."""
-        return self._passes(self._unit, ROOMS[_room(mutant)], number)
+        tests = ROOMS[_room(mutant.file)].items()
+        return all(self._passes(self._unit[c], filters, number, c) for c, filters in tests)
 
     @cached_property
-    def _others(self) -> list[str]:
-        return [self._unit, *self._build.other_tests()]
+    def _all(self) -> list[tuple[str, str]]:
+        others = [(FACE, program) for program in self._build.other_tests()]
+        return [*self._unit.items(), *others]
 
     def passes_all(self, number: int) -> bool:
         """Say whether all tests pass on a mutant."""
-        return all(self._passes(program, [], number) for program in self._others)
+        return all(self._passes(program, [], number, crate) for crate, program in self._all)
 
 
 def rust(count: int, seed: int) -> list[Fate]:
@@ -227,7 +260,7 @@ def rust(count: int, seed: int) -> list[Fate]:
 
     Mutants are those of cargo-mutants within functions that are neither ``const`` nor return an
     ``impl Trait``. Each is tested by the unit tests of its room; what these do not notice by all
-    tests of the crate that run without reference data.
+    tests of the core that run without reference data.
 
     Parameters
     ----------
@@ -251,6 +284,6 @@ def rust(count: int, seed: int) -> list[Fate]:
     if build.left:
         print(f"rust: {len(build.left)} of the sample are in functions that cannot have them")
     fates = [Fate(build.name(number), outcome) for number, outcome in outcomes.items()]
-    rooms = Counter(name.removeprefix(f"{CORE}/").split("/")[0] for name, _ in fates)
+    rooms = Counter(_room(name) for name, _ in fates)
     print(f"rust: {', '.join(f'{n} of {room}' for room, n in sorted(rooms.items()))}")
     return fates

@@ -15,9 +15,32 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["PLACEHOLDER", "Copy", "Project", "copies", "cut_changelog", "main", "read_project"]
+__all__ = [
+    "LIBRARIES",
+    "PLACEHOLDER",
+    "Copy",
+    "Project",
+    "copies",
+    "cut_changelog",
+    "main",
+    "read_project",
+]
 
 ROOT = Path(__file__).resolve().parents[2]
+
+LIBRARIES = (
+    "ackclock-base",
+    "ackclock-endpoint",
+    "ackclock-scenario",
+    "ackclock-controls",
+    "ackclock-queues",
+    "ackclock-fluid",
+    "ackclock-transport",
+    "ackclock-packet",
+    "ackclock-core",
+    "ackclock-emulate",
+)
+"""The crates that are published, each after those that it needs."""
 
 PLACEHOLDER = "https://example.org/"
 """How addresses begin that nobody has set: a domain reserved for examples (RFC 2606)."""
@@ -94,8 +117,7 @@ def copies(project: Project) -> list[Copy]:
         "Changelog": f"{repository}/blob/main/CHANGELOG.md",
     }
     here = [
-        Copy("Cargo.toml", rf'^({crate} = .*version = ")[^"]*(")', version)
-        for crate in ("ackclock-core", "ackclock-emulate")
+        Copy("Cargo.toml", rf'^({crate} = .*version = ")[^"]*(")', version) for crate in LIBRARIES
     ]
     here += [
         Copy("pyproject.toml", r'^(version = ")[^"]*(")', version),
@@ -122,7 +144,7 @@ def copies(project: Project) -> list[Copy]:
     ]
     here += [
         Copy(f"{folder}/README.md", r"(\[ackclock\]\()[^)]*(\))", site)
-        for folder in ("crates/ackclock-core", "crates/ackclock-emulate", "web/npm")
+        for folder in (*(f"crates/{crate}" for crate in LIBRARIES), "web/npm")
     ]
     return here
 

@@ -2,13 +2,15 @@
 
 use ackclock_core::cc::{Ack, Congestion, CongestionControl, Window};
 use ackclock_core::compile;
+use ackclock_core::endpoint::{Deadline, Endpoint as _, EndpointCtx};
+use ackclock_core::era::Era;
 use ackclock_core::ids::FlowId;
 use ackclock_core::outbox::Outbox;
 use ackclock_core::packet;
 use ackclock_core::record::Recorder;
 use ackclock_core::rng::{Purpose, Stream};
-use ackclock_core::scenario::{Era, Scenario};
-use ackclock_core::tcp::{Deadline, Endpoint as _, EndpointCtx, TcpConfig};
+use ackclock_core::scenario::Scenario;
+use ackclock_core::tcp::TcpConfig;
 use ackclock_core::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Variant};
 use ackclock_core::units::Time;
 use ackclock_core::wire::{Flags, Packet};

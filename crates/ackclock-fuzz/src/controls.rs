@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use ackclock_core::cc::{
     self, Ack, CcEnv, Congestion, EcnCounts, Lost, RateSample, Signal, Window,
 };
+use ackclock_core::era::Era;
 use ackclock_core::registry::{Entry, Spec};
-use ackclock_core::scenario::Era;
 use ackclock_core::slow_start;
 use ackclock_core::units::{Span, Time};
 

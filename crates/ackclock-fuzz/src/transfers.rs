@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use ackclock_core::cc::{self, CcEnv, CongestionControl};
+use ackclock_core::endpoint::{Endpoint, EndpointCtx};
+use ackclock_core::era::Era;
 use ackclock_core::ids::FlowId;
 use ackclock_core::outbox::Outbox;
 use ackclock_core::quic::{
@@ -14,11 +16,9 @@ use ackclock_core::record::Recorder;
 use ackclock_core::recovery::{self, RecoveryEnv};
 use ackclock_core::registry::Entry;
 use ackclock_core::rng::{Purpose, Stream};
-use ackclock_core::scenario::{Era, QuicOptions};
+use ackclock_core::scenario::QuicOptions;
 use ackclock_core::slow_start;
-use ackclock_core::tcp::{
-    Endpoint, EndpointCtx, Receiver, ReceiverParts, Sender, SenderParts, TcpConfig,
-};
+use ackclock_core::tcp::{Receiver, ReceiverParts, Sender, SenderParts, TcpConfig};
 use ackclock_core::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
 use ackclock_core::units::{Bytes, PS_PER_S, Span, Time};
 use ackclock_core::wire::{Flags, Packet};

@@ -3,7 +3,8 @@
 use ackclock_core::cc::{CcEnv, Lost, Window};
 use ackclock_core::compile;
 use ackclock_core::packet::{self, FlowResult, Results};
-use ackclock_core::scenario::{Era, Scenario};
+use ackclock_core::era::Era;
+use ackclock_core::scenario::Scenario;
 use ackclock_core::units::{Span, Time};
 use ackclock_stacks::controls::{self, Libraries};
 use serde_json::{Value, json};

@@ -9,15 +9,13 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use ackclock_base::reference_data;
 use ackclock_core::cc::{Ack, Congestion, CongestionControl, Signal, Window};
-use ackclock_core::scenario::Era;
+use ackclock_core::era::Era;
 use ackclock_core::tcp::TcpConfig;
 use ackclock_core::tcp_ns2::{Ns2Options, Ns2Variables, Variant};
 use ackclock_core::units::{BitRate, Span, Time};
 use serde_json::Value;
-
-#[path = "../../src/reference_data.rs"]
-mod reference_data;
 
 /// The folder of the reference cases: `ACKCLOCK_ORACLES`, else `oracles/ns2` of the reference data.
 ///

@@ -9,10 +9,10 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use ackclock_core::endpoint::{Deadline, Endpoint, EndpointCtx};
 use ackclock_core::ids::FlowId;
 use ackclock_core::record::Recorder;
 use ackclock_core::rng::{Purpose, Stream};
-use ackclock_core::tcp::{Deadline, Endpoint, EndpointCtx};
 use ackclock_core::tcp_ns2::{Ns2Sender, Ns2Sink};
 use ackclock_core::units::{BitRate, Bytes, Span, Time};
 use ackclock_core::wire::{Flags, Packet};

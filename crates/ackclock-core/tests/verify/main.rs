@@ -5,8 +5,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../../src/reference_data.rs"]
-mod reference_data;
+
+use ackclock_base::reference_data;
 
 mod aqm;
 mod bad_input;

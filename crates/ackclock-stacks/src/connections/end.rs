@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ackclock_core::ids::FlowId;
 use ackclock_core::packet::EndsEnv;
-use ackclock_core::tcp::{Deadline, EndpointCtx};
+use ackclock_core::endpoint::{Deadline, EndpointCtx};
 use ackclock_core::units::Time;
 use ackclock_core::wire::{Flags, Packet};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ackclock_core::record::{FlowSample, WindowRow};
-use ackclock_core::tcp::{Deadline, Endpoint, EndpointCtx, Snapshot};
+use ackclock_core::endpoint::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use ackclock_core::units::{Bytes, Time};
 use ackclock_core::wire::Packet;
 

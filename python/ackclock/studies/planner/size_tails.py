@@ -1,6 +1,6 @@
 """Tails and moments of the distributions of sizes of flows.
 
-The core draws sizes: `crates/ackclock-core/src/fluid/dynamics/sizes.rs`.
+The core draws sizes: `crates/ackclock-fluid/src/fluid/dynamics/sizes.rs`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,365 @@
+//! Observations: tables that a run records beside its counters.
+//!
+//! A table that is not requested costs one predictable branch.
+
+mod flow_samples;
+
+use crate::ids::FlowId;
+use crate::memory::make_room;
+use crate::percentiles::Percentiles;
+use crate::units::{Span, Time};
+
+pub use flow_samples::FlowSamples;
+
+/// Which tables are recorded event by event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// cwnd after every acknowledgement and timeout.
+    pub windows: bool,
+    /// Every RTT sample.
+    pub rtts: bool,
+    /// Every change of a sender's state.
+    pub states: bool,
+    /// Every drop.
+    pub drops: bool,
+    /// Every arrival at and departure from a queue.
+    pub packets: bool,
+    /// Every change of a receiver's layers.
+    pub layers: bool,
+    /// Every frame of a call that is delivered.
+    pub frames: bool,
+    /// Every change of a control's inner state.
+    pub probe_series: bool,
+    /// `states` or `probe_series`: senders look at this one.
+    pub controls: bool,
+}
+
+/// A row of the `windows` table, written after every acknowledgement and timeout when recorded exactly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowRow {
+    /// Time of the event.
+    pub at: Time,
+    /// The flow.
+    pub flow: FlowId,
+    /// cwnd in segments.
+    pub cwnd: f64,
+    /// ssthresh in segments.
+    pub ssthresh: f64,
+    /// Segments in flight.
+    pub in_flight: u32,
+    /// Next expected segment at the receiver, as acknowledged.
+    pub acked: u32,
+}
+
+/// A sender's change of state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StateRow {
+    /// Time of the event.
+    pub at: Time,
+    /// The flow.
+    pub flow: FlowId,
+    /// The state entered: `slow-start`, `avoidance`, `recovery`, `loss`, `idle`, `done`, or a state of the control.
+    pub state: &'static str,
+}
+
+/// A flow at a sampling time. Each of its two ends fills in the fields that it knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlowSample {
+    /// cwnd in segments.
+    pub cwnd: f32,
+    /// ssthresh in segments.
+    pub ssthresh: f32,
+    /// Segments in flight.
+    pub in_flight: u32,
+    /// Smoothed RTT in seconds.
+    pub srtt_s: f32,
+    /// Payload bytes delivered in order.
+    pub delivered_bytes: u64,
+    /// Payload bytes received, each once: those delivered and those that wait for a lost packet. An end that
+    /// leaves it out holds nothing back.
+    pub received_bytes: u64,
+    /// Data packets sent.
+    pub sent_packets: u64,
+    /// Of them retransmissions.
+    pub retransmits: u32,
+}
+
+/// An RTT sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RttRow {
+    /// Time of the event.
+    pub at: Time,
+    /// The flow.
+    pub flow: FlowId,
+    /// The sample.
+    pub rtt: Span,
+}
+
+/// A change of the layers that a receiver of a multicast group holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LayersRow {
+    /// Time of the event.
+    pub at: Time,
+    /// The flow whose packets reach the receiver.
+    pub flow: FlowId,
+    /// Layers held from now on.
+    pub layers: u32,
+}
+
+/// A frame of audio or video that is delivered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameRow {
+    /// When it is delivered.
+    pub at: Time,
+    /// The flow.
+    pub flow: FlowId,
+    /// Which of its streams.
+    pub stream: u32,
+    /// Number of the frame in its stream.
+    pub frame: u32,
+    /// When it was made.
+    pub made: Time,
+    /// Payload [bytes].
+    pub size: u32,
+}
+
+/// A change of a control's inner state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProbeRow {
+    /// Time of the event.
+    pub at: Time,
+    /// The flow.
+    pub flow: FlowId,
+    /// Which of the control's variables.
+    pub probe: &'static str,
+    /// What it is from now on; NaN: it has no value.
+    pub value: f64,
+}
+
+/// Collects the rows of one run.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    /// The requested tables.
+    pub wanted: Wanted,
+    /// By flow, whether its rows are kept; flows beyond the list are kept.
+    pub keep: Vec<bool>,
+    /// Table `windows`.
+    pub windows: Vec<WindowRow>,
+    /// Table `rtts`.
+    pub rtts: Vec<RttRow>,
+    /// Table `states`.
+    pub states: Vec<StateRow>,
+    /// Table `layers`.
+    pub layers: Vec<LayersRow>,
+    /// Table `frames`.
+    pub frames: Vec<FrameRow>,
+    /// Table `probe_series`.
+    pub probe_series: Vec<ProbeRow>,
+    /// By flow, its delays; empty where there are too many flows.
+    pub delays: Vec<FlowDelays>,
+    /// From when on delays count.
+    pub measured_from: Time,
+    /// By flow, the last row of each probe.
+    probes: Vec<Vec<LastProbe>>,
+}
+
+/// Delays of a flow after the warm-up: its round trips or, without acknowledgements, its packets' ways.
+#[derive(Clone, Debug, Default)]
+pub struct FlowDelays {
+    /// Propagation, which is in every delay and is not counted: percentiles are as fine as what comes on top.
+    pub propagation: Span,
+    /// What delays had beyond propagation.
+    pub beyond: Percentiles,
+}
+
+/// What a control said last.
+#[derive(Clone, Copy, Debug)]
+struct LastProbe {
+    name: &'static str,
+    value: f64,
+    is_fresh: bool,
+}
+
+impl Recorder {
+    fn keeps(&self, flow: FlowId) -> bool {
+        self.keep.get(flow.index()).copied().unwrap_or(true)
+    }
+
+    /// Records a window if wanted.
+    #[inline]
+    pub fn window(&mut self, row: impl FnOnce() -> WindowRow) {
+        if self.wanted.windows {
+            let row = row();
+            if self.keeps(row.flow) {
+                make_room(&mut self.windows);
+                self.windows.push(row);
+            }
+        }
+    }
+
+    /// Whether delays of a flow are counted.
+    #[inline]
+    pub fn measures(&self, flow: FlowId) -> bool {
+        flow.index() < self.delays.len()
+    }
+
+    /// Counts a delay of a flow in the measured time.
+    #[inline]
+    pub fn delay(&mut self, at: Time, flow: FlowId, delay: Span) {
+        if at >= self.measured_from
+            && let Some(FlowDelays { propagation, beyond }) = self.delays.get_mut(flow.index())
+        {
+            beyond.note(Span(delay.0.saturating_sub(propagation.0)));
+        }
+    }
+
+    /// Counts an RTT sample, and records it if wanted.
+    #[inline]
+    pub fn rtt(&mut self, at: Time, flow: FlowId, rtt: Span) {
+        self.delay(at, flow, rtt);
+        if self.wanted.rtts && self.keeps(flow) {
+            make_room(&mut self.rtts);
+            self.rtts.push(RttRow { at, flow, rtt });
+        }
+    }
+
+    /// Records a change of a receiver's layers if wanted.
+    pub fn layers(&mut self, row: impl FnOnce() -> LayersRow) {
+        if self.wanted.layers {
+            let row = row();
+            if self.keeps(row.flow) {
+                self.layers.push(row);
+            }
+        }
+    }
+
+    /// Records a frame that is delivered if wanted.
+    pub fn frame(&mut self, row: impl FnOnce() -> FrameRow) {
+        if self.wanted.frames {
+            let row = row();
+            if self.keeps(row.flow) {
+                self.frames.push(row);
+            }
+        }
+    }
+
+    /// Records what has changed of a control's inner state, if wanted. `report` gives all of it, or leaves out
+    /// what has no value now.
+    pub fn probes(
+        &mut self,
+        at: Time,
+        flow: FlowId,
+        report: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
+    ) {
+        if !self.wanted.probe_series || !self.keeps(flow) {
+            return;
+        }
+        if self.probes.len() <= flow.index() {
+            self.probes.resize_with(flow.index() + 1, Vec::new);
+        }
+        let (last, rows) = (&mut self.probes[flow.index()], &mut self.probe_series);
+        report(&mut |name, value| {
+            let place = last.iter().position(|probe| probe.name == name).unwrap_or_else(|| {
+                last.push(LastProbe { name, value: f64::NAN, is_fresh: false });
+                last.len() - 1
+            });
+            let probe = &mut last[place];
+            probe.is_fresh = true;
+            if probe.value.to_bits() != value.to_bits() {
+                probe.value = value;
+                make_room(rows);
+                rows.push(ProbeRow { at, flow, probe: name, value });
+            }
+        });
+        for probe in last {
+            if !std::mem::take(&mut probe.is_fresh) && !probe.value.is_nan() {
+                probe.value = f64::NAN;
+                rows.push(ProbeRow { at, flow, probe: probe.name, value: f64::NAN });
+            }
+        }
+    }
+
+    /// Appends what another recorder has of the same run; all tables are named, so that none is left behind.
+    pub fn append(&mut self, other: &mut Self) {
+        let Self {
+            wanted: _,
+            keep: _,
+            windows,
+            rtts,
+            states,
+            layers,
+            frames,
+            probe_series,
+            delays,
+            measured_from: _,
+            probes,
+        } = self;
+        windows.append(&mut other.windows);
+        rtts.append(&mut other.rtts);
+        states.append(&mut other.states);
+        layers.append(&mut other.layers);
+        frames.append(&mut other.frames);
+        probe_series.append(&mut other.probe_series);
+        // A flow's delays are counted at one end, which is in one thread.
+        for (known, more) in delays.iter_mut().zip(&mut other.delays) {
+            if more.beyond.count() > 0 {
+                std::mem::swap(known, more);
+            }
+        }
+        // A flow's control is in one thread.
+        probes.resize_with(probes.len().max(other.probes.len()), Vec::new);
+        for (known, last) in probes.iter_mut().zip(&mut other.probes) {
+            known.append(last);
+        }
+    }
+
+    /// Records a change of state if wanted.
+    #[inline]
+    pub fn state(&mut self, at: Time, flow: FlowId, state: &'static str) {
+        if self.wanted.states && self.keeps(flow) {
+            make_room(&mut self.states);
+            self.states.push(StateRow { at, flow, state });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_changes_of_probes_are_rows_and_a_probe_left_out_has_no_value() {
+        let mut recorder = Recorder::default();
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        recorder.probes(at(0), FlowId(1), |_| unreachable!("the table is not wanted"));
+        recorder.wanted.probe_series = true;
+        recorder.keep = vec![false, true];
+        recorder.probes(at(1), FlowId(0), |_| unreachable!("the flow is not kept"));
+        for (ms, values) in [
+            (1, vec![("bw", 1.0), ("bound", 7.0)]),
+            (2, vec![("bw", 1.0), ("bound", 7.0)]),
+            (3, vec![("bw", 2.0)]),
+            (4, vec![("bw", 2.0)]),
+            (5, vec![("bound", 7.0), ("bw", 2.0)]),
+        ] {
+            recorder.probes(at(ms), FlowId(1), |out| {
+                for &(name, value) in &values {
+                    out(name, value);
+                }
+            });
+        }
+        let rows: Vec<_> = recorder
+            .probe_series
+            .iter()
+            .map(|row| (row.at.0 / 1_000_000_000, row.probe, format!("{}", row.value)))
+            .collect();
+        let expected = [
+            (1, "bw", "1"),
+            (1, "bound", "7"),
+            (3, "bw", "2"),
+            (3, "bound", "NaN"),
+            (5, "bound", "7"),
+        ];
+        assert_eq!(rows, expected.map(|(ms, probe, value)| (ms, probe, value.to_owned())));
+    }
+}

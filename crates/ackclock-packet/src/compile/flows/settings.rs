@@ -1,0 +1,428 @@
+//! What flows send by: their senders and TCP settings, completed and checked.
+
+use std::sync::{Arc, LazyLock};
+
+use super::{Context, Definition};
+use crate::compile::plan::PlanSender;
+use crate::era::Era;
+use crate::ids::FlowId;
+use crate::quic::{FrameStreams, QuicConfig};
+use crate::registry::{Range, Spec};
+use crate::scenario::{Flow, FrameStream, Media, QuicOptions, TcpOptions, Transport};
+use crate::tcp::TcpConfig;
+use crate::traffic::source::{self, Bundles, PacketSizes, SourceEnv};
+use crate::units::{BitRate, Bytes, Span};
+use crate::{cc, recovery, slow_start};
+
+impl Context<'_> {
+    /// Checks a flow's settings.
+    pub(super) fn settings(
+        &mut self,
+        definition: &Definition<'_>,
+        start: Span,
+        size: Option<Bytes>,
+    ) {
+        let Definition { flow, path, tcp, sender } = definition;
+        // What a flow over QUIC has in their place is checked with its transport.
+        let is_quic = matches!(**sender, PlanSender::Quic { .. });
+        for problem in tcp_problems(tcp) {
+            if !is_quic && !self.base_problems.contains(&problem) {
+                self.wrong(format!("{path}.tcp.{}", problem.0), problem.1);
+            }
+        }
+        let bytes = size.and_then(|size| SIZE.problem(size.0 as f64, || format!("{path}.size")));
+        let seconds = flow.every.map(Span::seconds);
+        let every = seconds.and_then(|every| EVERY.problem(every, || format!("{path}.every")));
+        self.problems.extend(bytes.into_iter().chain(every));
+        if let Some(stop) = flow.stop
+            && stop <= start + flow.start_jitter.unwrap_or_default()
+        {
+            self.wrong(format!("{path}.stop"), "is not later than start");
+        }
+        if flow.every.is_some() {
+            if size.is_none() {
+                self.wrong(format!("{path}.every"), "needs size beside it, what is handed over");
+            }
+            if self.scenario.era.is_ns2() {
+                self.wrong(
+                    format!("{path}.every"),
+                    "is for era rfc; flows of the other eras, ns-2's, never pause",
+                );
+            }
+        }
+        if let Some(steps) = &flow.app {
+            let at = format!("{path}.app");
+            if self.scenario.era.is_ns2() {
+                self.wrong(
+                    at.clone(),
+                    "is for era rfc; flows of the other eras, ns-2's, never pause",
+                );
+            }
+            if flow.every.is_some() {
+                self.wrong(
+                    at.clone(),
+                    "says how data is handed over, and so does every; expected one",
+                );
+            }
+            if steps.is_empty() {
+                self.wrong(at.clone(), "is empty, expected at least one step");
+            }
+            if let Some(i) = steps.windows(2).position(|w| w[1].at <= w[0].at) {
+                let message = "is not later than the step before, expected ascending times";
+                self.wrong(format!("{at}[{}].at", i + 1), message);
+            }
+        }
+        if let Some(media) = &flow.media {
+            let at = format!("{path}.media");
+            if self.scenario.era.is_ns2() {
+                self.wrong(
+                    at.clone(),
+                    "is for era rfc; flows of the other eras, ns-2's, never pause",
+                );
+            }
+            if flow.every.is_some() || flow.app.is_some() {
+                let other = if flow.app.is_some() { "app" } else { "every" };
+                let message =
+                    format!("says how data is handed over, and so does {other}; expected one");
+                self.wrong(at.clone(), message);
+            }
+            if let Some((key, message)) = media_problem(media) {
+                self.wrong(format!("{at}.{key}"), message);
+            }
+        }
+        self.streams(definition, size);
+        self.transport(definition);
+        if flow.source.is_some() {
+            for (key, given) in [
+                ("transport", flow.transport.is_some()),
+                ("quic", flow.quic != QuicOptions::default()),
+                ("every", flow.every.is_some()),
+                ("app", flow.app.is_some()),
+                ("media", flow.media.is_some()),
+                ("streams", flow.streams.is_some()),
+                ("cc", flow.cc.is_some()),
+                ("recovery", flow.recovery.is_some()),
+                ("slow_start", flow.slow_start.is_some()),
+                ("size", size.is_some()),
+            ] {
+                if given {
+                    self.wrong(
+                        format!("{path}.{key}"),
+                        "has no meaning beside source: an unresponsive sender has no TCP and \
+                         sends until its stop",
+                    );
+                }
+            }
+        }
+    }
+
+    /// Checks the streams of a call.
+    fn streams(&mut self, definition: &Definition<'_>, size: Option<Bytes>) {
+        let Definition { flow, path, tcp, sender, .. } = definition;
+        let Some(streams) = flow.streams.as_ref().filter(|_| flow.source.is_none()) else { return };
+        let at = format!("{path}.streams");
+        if !matches!(**sender, PlanSender::Quic { .. }) {
+            let message =
+                "has no meaning in a flow over TCP; expected transport = \"quic\" beside it";
+            self.wrong(at.clone(), message);
+        }
+        for (key, given) in [
+            ("size", size.is_some()),
+            ("every", flow.every.is_some()),
+            ("app", flow.app.is_some()),
+            ("media", flow.media.is_some()),
+        ] {
+            if given {
+                self.wrong(
+                    format!("{path}.{key}"),
+                    "says what is sent, and so does streams; expected one",
+                );
+            }
+        }
+        if streams.is_empty() || streams.len() > MAX_STREAMS {
+            let count = streams.len();
+            self.wrong(at.clone(), format!("has {count} streams, expected 1 to {MAX_STREAMS}"));
+        }
+        let mut names = Vec::new();
+        for (i, stream) in streams.iter().enumerate() {
+            let at = format!("{at}[{i}]");
+            let numbers = frame_numbers(stream).into_iter().zip(FRAME_KEYS);
+            for ((value, key), range) in numbers.zip(FRAMES.iter()) {
+                self.problems
+                    .extend(value.and_then(|v| range.problem(v, || format!("{at}.{key}"))));
+            }
+            let name = stream.name(i as u32);
+            if names.contains(&name) {
+                let message =
+                    format!("\"{name}\" is the name of an earlier stream; expected an unused name");
+                self.wrong(format!("{at}.id"), message);
+            }
+            names.push(name);
+            if stream.datagrams && stream.size.0 > u64::from(tcp.mss) {
+                let message = format!(
+                    "is {} B, expected at most {} B, what a datagram holds",
+                    stream.size.0, tcp.mss
+                );
+                self.wrong(format!("{at}.size"), message);
+            }
+            if stream.datagrams && (stream.group != 1 || stream.first.is_some()) {
+                let key = if stream.first.is_some() { "first" } else { "group" };
+                let message =
+                    "has no meaning beside datagrams, each a group by itself; expected none";
+                self.wrong(format!("{at}.{key}"), message);
+            }
+        }
+    }
+
+    /// Checks what a flow says of its transport.
+    fn transport(&mut self, definition: &Definition<'_>) {
+        let Definition { flow, path, sender, .. } = definition;
+        let era = self.scenario.era;
+        if !matches!(**sender, PlanSender::Quic { .. }) {
+            if flow.source.is_none() && flow.quic != QuicOptions::default() {
+                let message =
+                    "has no meaning in a flow over TCP; expected transport = \"quic\" beside it";
+                self.wrong(format!("{path}.quic"), message);
+            }
+            return;
+        }
+        if era.is_ns2() {
+            let message = format!("is \"quic\" in era {}; expected era quic or rfc", era.name());
+            self.wrong(format!("{path}.transport"), message);
+        }
+        if flow.recovery.is_some() {
+            let message = "has no meaning in a flow over QUIC, whose loss recovery is that of RFC 9002; expected none";
+            self.wrong(format!("{path}.recovery"), message);
+        }
+        if flow.tcp != TcpOptions::default() {
+            let message = "has no meaning in a flow over QUIC; expected its settings in quic";
+            self.wrong(format!("{path}.tcp"), message);
+        }
+        let options = flow.quic.over(&self.scenario.quic);
+        for (key, value, range) in quic_values(&options) {
+            // Once for the scenario, and for each flow that sets it.
+            let at = if is_given(&flow.quic, key) {
+                format!("{path}.quic.{key}")
+            } else {
+                format!("quic.{key}")
+            };
+            self.problems.extend(range.problem(value, || at));
+        }
+    }
+
+    /// The TCP settings of a flow, or what a flow over QUIC has in their place.
+    pub(super) fn config(&self, flow: &Flow, sender: &PlanSender) -> TcpConfig {
+        match sender {
+            PlanSender::Quic { config, .. } => config.over(&self.base),
+            _ => self.base.clone().with(&flow.tcp),
+        }
+    }
+
+    pub(super) fn sender(&self, flow: &Flow) -> PlanSender {
+        let era = self.scenario.era;
+        if let Some(source) = &flow.source {
+            let packets = source_packets(source, era.of_algorithms());
+            return PlanSender::Source { source: source.clone(), packets };
+        }
+        let of_era = if era == Era::Quic { Transport::Quic } else { Transport::Tcp };
+        if flow.transport.unwrap_or(of_era) == Transport::Quic {
+            let cc = flow.cc.clone().unwrap_or_else(|| "cubic".into());
+            let slow_start = flow.slow_start.clone().unwrap_or_else(|| "standard".into());
+            return PlanSender::Quic {
+                slow_start: slow_start.by_registry_name(slow_start::registry_name),
+                config: Arc::new(QuicConfig::of(&flow.quic.over(&self.scenario.quic))),
+                control: Arc::from(cc.kind()),
+                cc: cc.by_registry_name(cc::registry_name),
+                streams: flow.streams.as_deref().map(FrameStreams::from),
+            };
+        }
+        // Today's hosts run CUBIC over SACK; ns-2's Agent/TCP users of the time AIMD over Reno.
+        let usual = if era.is_ns2() { "aimd" } else { "cubic" };
+        let cc = flow.cc.clone().unwrap_or_else(|| usual.into());
+        let usual = match era {
+            Era::Rfc | Era::Quic => "sack",
+            Era::Linux => "rack",
+            _ => "reno",
+        };
+        let recovery = flow.recovery.clone().unwrap_or_else(|| usual.into());
+        // HyStart is a part of the kernel's CUBIC.
+        let hystart = era == Era::Linux && cc.kind() == "cubic";
+        let usual = if hystart { "hystart" } else { "standard" };
+        let slow_start = flow.slow_start.clone().unwrap_or_else(|| usual.into());
+        let mut ns2 = self.scenario.tcp.ns2.clone();
+        if let Some(own) = &flow.tcp.ns2 {
+            ns2.get_or_insert_default().extend(own.clone());
+        }
+        PlanSender::Tcp {
+            control: Arc::from(cc.kind()),
+            cc: cc.by_registry_name(cc::registry_name),
+            recovery: recovery.by_registry_name(recovery::registry_name),
+            slow_start: slow_start.by_registry_name(slow_start::registry_name),
+            ns2,
+        }
+    }
+}
+
+/// How large the packets of a source are; full ones where its parameters are wrong, which the check reports.
+fn source_packets(source: &Spec, era: Era) -> PacketSizes {
+    // No size depends on where the flow goes.
+    let env = SourceEnv {
+        flow: FlowId(0),
+        start: Span::ZERO,
+        stop: None,
+        era,
+        first_link: None,
+        access: Some(BitRate(1_000_000)),
+        peak: None,
+        bundles: Bundles::default(),
+    };
+    source::build(source, &env, "source").map_or(FULL_PACKETS, |source| source.packet_sizes())
+}
+
+const FULL_PACKETS: PacketSizes = PacketSizes { smallest: 1500, largest: 1500, answer: 40 };
+
+/// Most streams of a call.
+const MAX_STREAMS: usize = 64;
+const FRAME_KEYS: [&str; 6] = ["priority", "fps", "size", "first", "group", "cancel_after"];
+static FRAMES: LazyLock<[Range; 6]> = LazyLock::new(|| Range::all::<FrameStream, 6>(FRAME_KEYS));
+
+/// The numbers of a stream, in the order of their keys; those left out have none.
+fn frame_numbers(stream: &FrameStream) -> [Option<f64>; 6] {
+    [
+        Some(f64::from(stream.priority)),
+        Some(stream.fps),
+        Some(stream.size.0 as f64),
+        stream.first.map(|first| first.0 as f64),
+        Some(f64::from(stream.group)),
+        stream.cancel_after.map(Span::seconds),
+    ]
+}
+
+static SIZE: LazyLock<Range> = LazyLock::new(|| Range::of::<Flow>("size"));
+static EVERY: LazyLock<Range> = LazyLock::new(|| Range::of::<Flow>("every"));
+const TCP_KEYS: [&str; 9] = [
+    "mss",
+    "header",
+    "ack_size",
+    "initial_window",
+    "receiver_window",
+    "delayed_ack",
+    "tick",
+    "max_rto",
+    "initial_rto",
+];
+static TCP: LazyLock<[Range; 9]> = LazyLock::new(|| Range::all::<TcpOptions, 9>(TCP_KEYS));
+
+/// Most bytes of payload and headers of a data packet: the wire counts 16 bits, 12 of which timestamps may take.
+const MOST_TOGETHER: u32 = u16::MAX as u32 - 12;
+
+const QUIC_KEYS: [&str; 10] = [
+    "max_datagram",
+    "initial_window",
+    "receiver_window",
+    "packet_threshold",
+    "time_threshold",
+    "granularity",
+    "initial_rtt",
+    "persistent_congestion_threshold",
+    "pacing_factor",
+    "pacing_burst",
+];
+static QUIC: LazyLock<[Range; 10]> = LazyLock::new(|| Range::all::<QuicOptions, 10>(QUIC_KEYS));
+
+/// The numbers that QUIC settings give, in the order of their keys; those left out have none.
+fn quic_numbers(options: &QuicOptions) -> [Option<f64>; 10] {
+    [
+        options.max_datagram.map(f64::from),
+        options.initial_window.map(f64::from),
+        options.receiver_window.map(f64::from),
+        options.packet_threshold.map(f64::from),
+        options.time_threshold,
+        options.granularity.map(Span::seconds),
+        options.initial_rtt.map(Span::seconds),
+        options.persistent_congestion_threshold,
+        options.pacing_factor,
+        options.pacing_burst.map(f64::from),
+    ]
+}
+
+/// The numbers that QUIC settings give, with their keys and ranges.
+fn quic_values(options: &QuicOptions) -> impl Iterator<Item = (&'static str, f64, &'static Range)> {
+    let numbers = quic_numbers(options).into_iter();
+    numbers.zip(QUIC_KEYS).zip(QUIC.iter()).filter_map(|((n, key), range)| Some((key, n?, range)))
+}
+
+/// Whether these settings give a number for `key`.
+fn is_given(options: &QuicOptions, key: &str) -> bool {
+    quic_numbers(options).iter().zip(QUIC_KEYS).any(|(n, other)| other == key && n.is_some())
+}
+
+/// What is wrong with TCP settings: keys and sentences.
+pub(super) fn tcp_problems(tcp: &TcpConfig) -> Vec<(&'static str, String)> {
+    let mut problems = Vec::new();
+    let mut wrong = |key, message: String| problems.push((key, message));
+    let values: [f64; 9] = [
+        tcp.mss.into(),
+        tcp.header.into(),
+        tcp.ack_size.into(),
+        tcp.initial_window.into(),
+        tcp.receiver_window.into(),
+        tcp.delayed_ack.into(),
+        tcp.tick.seconds(),
+        tcp.max_rto.seconds(),
+        tcp.initial_rto.seconds(),
+    ];
+    for ((key, value), range) in TCP_KEYS.into_iter().zip(values).zip(TCP.iter()) {
+        if let Some(problem) = range.problem(value, String::new) {
+            wrong(key, problem.message);
+        }
+    }
+    // Both together fill a packet with its timestamps, so the bound on one depends on the other, which may come
+    // from the era: no attribute of one field.
+    let alone = [tcp.mss, tcp.header].iter().all(|&bytes| bytes <= MOST_TOGETHER);
+    if alone && tcp.wire_size() > MOST_TOGETHER {
+        let (mss, header) = (tcp.mss, tcp.header);
+        wrong(
+            "mss",
+            format!(
+                "is {mss} B with {header} B of headers, expected at most {MOST_TOGETHER} B together"
+            ),
+        );
+    }
+    if tcp.accecn && !tcp.ecn {
+        wrong("accecn", "is true beside ecn = false, expected ecn = true".to_owned());
+    }
+    if tcp.eifel && !tcp.timestamps {
+        wrong(
+            "eifel",
+            "finds needless repairs by timestamps, expected timestamps = true".to_owned(),
+        );
+    }
+    if tcp.min_rto > tcp.max_rto {
+        wrong("min_rto", "is more than max_rto".to_owned());
+    }
+    // @src rfc6298#2: a timer of a clock of granularity G cannot run out sooner than G.
+    for (key, rto) in [("max_rto", tcp.max_rto), ("initial_rto", tcp.initial_rto)] {
+        if rto < tcp.tick && problems.iter().all(|problem| problem.0 != key) {
+            let (rto, tick) = (rto.seconds(), tcp.tick.seconds());
+            let message = format!(
+                "is {rto} s, expected at least tick, {tick} s: no timer runs out within a tick of its clock"
+            );
+            problems.push((key, message));
+        }
+    }
+    problems
+}
+
+/// What is wrong with a media source whose parameters are in their own ranges: key and message.
+fn media_problem(media: &Media) -> Option<(String, &'static str)> {
+    if media.max < media.min {
+        return Some(("max".to_owned(), "is less than min, expected at least as much"));
+    }
+    if let Some(i) = media.pauses.iter().position(|pause| pause.until <= pause.at) {
+        return Some((format!("pauses[{i}].until"), "is not later than at, expected a later time"));
+    }
+    let i = media.pauses.windows(2).position(|w| w[1].at < w[0].until)?;
+    let message = "is before the end of the pause before it, expected ascending times";
+    Some((format!("pauses[{}].at", i + 1), message))
+}

@@ -1,0 +1,403 @@
+//! The plan: a scenario with every name resolved and every default filled in.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::dscp::Dscp;
+use crate::era::Era;
+use crate::ids::{LinkId, NodeId};
+use crate::multicast::MEMBERSHIP_BYTES;
+use crate::qdisc::{FlowFacts, Limit};
+use crate::quic::{FrameStreams, QuicConfig};
+use crate::registry::Spec;
+use crate::scenario::Record;
+use crate::tcp::{Supply, TIMESTAMP_BYTES, TcpConfig};
+use crate::traffic::source::PacketSizes;
+use crate::units::{BitRate, Bytes, Span, Time};
+
+/// Bytes of one Mahimahi delivery opportunity (Netravali et al., USENIX ATC 2015, section 3).
+pub(crate) const OPPORTUNITY_BYTES: u64 = 1500;
+
+/// Everything an engine needs to run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Node names.
+    pub nodes: Vec<String>,
+    /// Directed links.
+    pub links: Vec<PlanLink>,
+    /// Flows by start of definition; arrivals of generators after them.
+    pub flows: Vec<PlanFlow>,
+    /// Classification keys of each flow's data and acknowledgements.
+    pub keys: Vec<[u32; 2]>,
+    /// Multicast groups. Each edge of their trees is one of `flows`.
+    pub groups: Vec<PlanGroup>,
+    /// Number of distinct keys.
+    pub key_count: u32,
+    /// End of the run.
+    pub duration: Time,
+    /// Start of the measurement window.
+    pub warmup: Time,
+    /// Seed.
+    pub seed: u64,
+    /// Era whose defaults algorithms have.
+    pub era: Era,
+    /// Name of the scenario's era.
+    pub era_name: &'static str,
+    /// What to record.
+    pub record: Record,
+}
+
+impl Plan {
+    /// The link of this name.
+    pub fn link(&self, name: &str) -> Option<LinkId> {
+        let place = self.links.iter().position(|link| link.name(&self.nodes) == name)?;
+        Some(LinkId(place as u32))
+    }
+
+    /// Round-trip propagation of every flow: the delays of its data's and its acknowledgements' links.
+    pub fn round_trips(&self) -> Vec<Span> {
+        let way = |route: &[LinkId]| {
+            route.iter().fold(0u64, |sum, l| sum.saturating_add(self.links[l.index()].delay.0))
+        };
+        self.flows
+            .iter()
+            .map(|flow| Span(way(&flow.route).saturating_add(way(&flow.ack_route))))
+            .collect()
+    }
+
+    /// What a packet of so many bytes takes at least to be sent by each of these links, without propagation.
+    pub fn transmissions(&self, route: &[LinkId], size: u32) -> Span {
+        let size = Bytes(u64::from(size));
+        route.iter().fold(Span::ZERO, |sum, l| {
+            let peak = self.links[l.index()].peak();
+            sum + peak.map_or(Span::ZERO, |rate| rate.transmission(size))
+        })
+    }
+
+    /// Every flow as disciplines with classes know it.
+    pub fn facts(&self) -> Arc<[FlowFacts]> {
+        let nodes: Vec<Arc<str>> = self.nodes.iter().map(|name| name.as_str().into()).collect();
+        let facts = |flow: &PlanFlow| {
+            let (sender, control): (Arc<str>, _) = match &*flow.sender {
+                PlanSender::Tcp { control, .. } => ("tcp".into(), Some(Arc::clone(control))),
+                PlanSender::Quic { control, .. } => ("quic".into(), Some(Arc::clone(control))),
+                PlanSender::Source { source: spec, .. }
+                | PlanSender::Branch { control: spec, .. } => (spec.kind().into(), None),
+            };
+            FlowFacts {
+                id: Arc::clone(&flow.name),
+                src: Arc::clone(&nodes[flow.src.index()]),
+                dst: Arc::clone(&nodes[flow.dst.index()]),
+                pair: flow.pair,
+                dscp: flow.dscp,
+                sender,
+                control,
+            }
+        };
+        self.flows.iter().map(facts).collect()
+    }
+
+    /// Flows through each link: those whose data passes or, where there is none, whose
+    /// acknowledgements do.
+    pub fn flows_through(&self) -> Vec<u32> {
+        let mut data = vec![0u32; self.links.len()];
+        let mut acks = data.clone();
+        for flow in &self.flows {
+            for (route, counts) in [(&flow.route, &mut data), (&flow.ack_route, &mut acks)] {
+                for link in route {
+                    counts[link.index()] += 1;
+                }
+            }
+        }
+        data.iter().zip(acks).map(|(&data, acks)| if data > 0 { data } else { acks }).collect()
+    }
+
+    /// Classification keys of all packets that can pass each link, ascending.
+    pub fn keys_through(&self) -> Vec<Vec<u32>> {
+        let mut through = vec![Vec::new(); self.links.len()];
+        for (flow, keys) in self.flows.iter().zip(&self.keys) {
+            for (route, key) in [(&flow.route, keys[0]), (&flow.ack_route, keys[1])] {
+                for link in route {
+                    through[link.index()].push(key);
+                }
+            }
+        }
+        for keys in &mut through {
+            keys.sort_unstable();
+            keys.dedup();
+        }
+        through
+    }
+}
+
+/// One direction of a link. What links of one definition have in common they share.
+#[derive(Clone, Debug)]
+pub struct PlanLink {
+    /// Its id, if one was given.
+    pub id: Option<Box<str>>,
+    /// Near end.
+    pub from: NodeId,
+    /// Far end.
+    pub to: NodeId,
+    /// Rate (before any schedule).
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Buffer.
+    pub limit: Limit,
+    /// Largest packet of the flows that use it, sources without TCP included; 1500 where none do.
+    pub mean_packet: u32,
+    /// The rest.
+    pub settings: Arc<LinkSettings>,
+}
+
+impl PlanLink {
+    /// The highest rate that it ever has; none where a trace gives the times of packets.
+    pub fn peak(&self) -> Option<BitRate> {
+        match &self.settings.schedule {
+            None => Some(self.rate),
+            Some(Schedule::Steps(steps)) => steps.iter().map(|s| s.1).chain([self.rate]).max(),
+            Some(Schedule::Mahimahi(_)) => None,
+        }
+    }
+
+    /// Its name: its own, or by its ends among `nodes`, `a->b`.
+    pub fn name(&self, nodes: &[String]) -> String {
+        self.named(nodes).to_string()
+    }
+
+    /// Its name, made when it is written.
+    pub fn named<'a>(&'a self, nodes: &'a [String]) -> LinkName<'a> {
+        LinkName { link: self, nodes }
+    }
+}
+
+/// The name of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkName<'a> {
+    link: &'a PlanLink,
+    nodes: &'a [String],
+}
+
+impl fmt::Display for LinkName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { link, nodes } = self;
+        match &link.id {
+            Some(id) => f.write_str(id),
+            None => write!(f, "{}->{}", nodes[link.from.index()], nodes[link.to.index()]),
+        }
+    }
+}
+
+/// Settings that many links share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSettings {
+    /// Largest packet.
+    pub mtu: u16,
+    /// Queue discipline.
+    pub qdisc: Spec,
+    /// Path of the discipline in the scenario, for messages.
+    pub qdisc_path: String,
+    /// Rate over time.
+    pub schedule: Option<Schedule>,
+    /// Random loss ratio.
+    pub loss: f64,
+    /// Random loss ratios from given times on, ascending; `loss` holds before the first.
+    pub losses: Vec<(Time, f64)>,
+    /// Numbers of arrivals to drop.
+    pub drop: Vec<u64>,
+    /// What the wire does to packets.
+    pub impairments: Vec<Spec>,
+    /// Path of that list in the scenario, for messages.
+    pub impairments_path: String,
+}
+
+/// A rate over time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Schedule {
+    /// Steps by time.
+    Steps(Vec<(Time, BitRate)>),
+    /// Mahimahi delivery opportunities in milliseconds.
+    Mahimahi(Vec<u64>),
+}
+
+impl Schedule {
+    /// Mean rate up to `until` in bit/s of a link whose rate before the first step is `own`. Of
+    /// delivery opportunities it is that of whole periods.
+    pub fn mean_bps(&self, own: f64, until: Time) -> f64 {
+        match self {
+            Self::Steps(steps) => {
+                let ends = steps.iter().map(|step| step.0).chain([until]);
+                let rates = [own].into_iter().chain(steps.iter().map(|step| step.1.bps()));
+                let mut from = Time::ZERO;
+                let mut bits = 0.0;
+                for (end, rate) in ends.map(|end| end.min(until)).zip(rates) {
+                    bits += end.since(from).seconds() * rate;
+                    from = end;
+                }
+                bits / until.seconds()
+            }
+            Self::Mahimahi(times) => {
+                let period_s = times.last().copied().unwrap_or_default() as f64 / 1e3;
+                times.len() as f64 * OPPORTUNITY_BYTES as f64 * 8.0 / period_s
+            }
+        }
+    }
+}
+
+/// One flow. What flows of one definition have in common they share.
+#[derive(Clone, Debug)]
+pub struct PlanFlow {
+    /// Name.
+    pub name: Arc<str>,
+    /// Path in the scenario, for messages.
+    pub path: Arc<str>,
+    /// Sending node.
+    pub src: NodeId,
+    /// Receiving node.
+    pub dst: NodeId,
+    /// Host pair, if it was given by one.
+    pub pair: Option<u32>,
+    /// Differentiated services code point.
+    pub dscp: Dscp,
+    /// Start.
+    pub start: Time,
+    /// Nothing new is sent after this.
+    pub stop: Option<Time>,
+    /// Payload; `None` is endless.
+    pub size: Option<Bytes>,
+    /// How its application hands over its data; `None`: all at once.
+    pub supply: Option<Arc<Supply>>,
+    /// What sends.
+    pub sender: Arc<PlanSender>,
+    /// TCP settings.
+    pub tcp: Arc<TcpConfig>,
+    /// Links of the data.
+    pub route: Box<[LinkId]>,
+    /// Links of the acknowledgements.
+    pub ack_route: Box<[LinkId]>,
+}
+
+impl PlanFlow {
+    /// Bytes on the wire of its largest data packet and of its acknowledgements, or what else comes back;
+    /// 0 where nothing does. Blocks of SACK, and ranges of QUIC, are not counted.
+    pub fn packet_sizes(&self) -> [u32; 2] {
+        let full = self.tcp.wire_size();
+        match &*self.sender {
+            PlanSender::Source { packets, .. } => [packets.largest, packets.answer].map(u32::from),
+            PlanSender::Branch { .. } => [full, u32::from(MEMBERSHIP_BYTES)],
+            // The first packets of both ends are padded, whatever the size of the transfer (RFC 9000, section 14.1).
+            PlanSender::Quic { config, .. } if config.handshake => [full, full],
+            PlanSender::Quic { .. } => [full, self.tcp.ack_size],
+            // ns-2 sends whole packets, and counts no bytes of its option.
+            PlanSender::Tcp { .. } if self.tcp.era.is_ns2() => [full, self.tcp.ack_size],
+            PlanSender::Tcp { .. } => {
+                let short = self.size.map_or(full, |size| {
+                    u32::try_from(size.0).unwrap_or(u32::MAX).saturating_add(self.tcp.header)
+                });
+                let option = if self.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
+                [full.min(short), self.tcp.ack_size].map(|size| size.saturating_add(option))
+            }
+        }
+    }
+}
+
+/// What sends a flow's data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlanSender {
+    /// TCP.
+    Tcp {
+        /// Congestion control.
+        cc: Spec,
+        /// Loss recovery.
+        recovery: Spec,
+        /// Slow start rule.
+        slow_start: Spec,
+        /// Variables of ns-2's agent.
+        ns2: Option<serde_json::Map<String, serde_json::Value>>,
+        /// Name of the congestion control.
+        control: Arc<str>,
+    },
+    /// QUIC.
+    Quic {
+        /// Congestion control.
+        cc: Spec,
+        /// Slow start rule.
+        slow_start: Spec,
+        /// Settings.
+        config: Arc<QuicConfig>,
+        /// Name of the congestion control.
+        control: Arc<str>,
+        /// Frames of a call.
+        streams: Option<FrameStreams>,
+    },
+    /// An unresponsive source.
+    Source {
+        /// Which.
+        source: Spec,
+        /// How large its packets are; those of a source whose parameters are wrong are full ones.
+        packets: PacketSizes,
+    },
+    /// A branch of a multicast tree.
+    Branch {
+        /// Control of the receivers of its group.
+        control: Spec,
+        /// Layers of its group.
+        layers: Vec<BitRate>,
+        /// Whether the far end is a receiver, and not another branch.
+        has_receiver: bool,
+    },
+}
+
+/// A multicast group: a tree whose edges are flows between its source, its branching nodes and its receivers.
+#[derive(Clone, Debug)]
+pub struct PlanGroup {
+    /// Name.
+    pub name: Arc<str>,
+    /// Node of the source.
+    pub src: NodeId,
+    /// Rates of the layers.
+    pub layers: Vec<BitRate>,
+    /// Control of the receivers.
+    pub control: Spec,
+    /// Bytes of a packet on the wire.
+    pub packet: u16,
+    /// When the source begins.
+    pub start: Time,
+    /// When it is silent.
+    pub stop: Option<Time>,
+    /// Its branching nodes, the source's first.
+    pub branches: Vec<PlanBranch>,
+    /// The flows that end at its receivers.
+    pub receivers: Vec<u32>,
+}
+
+/// A node where a multicast tree branches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanBranch {
+    /// The flow that ends here; none at the source.
+    pub parent: Option<u32>,
+    /// The flows that begin here.
+    pub children: Vec<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_has_a_mean_rate() {
+        let at = |s: u64| Time::ZERO + Span::from_millis(1000 * s);
+        let steps = Schedule::Steps(vec![(at(2), BitRate(4)), (at(6), BitRate(10))]);
+        assert_eq!(steps.mean_bps(1.0, at(10)), (2.0 + 16.0 + 40.0) / 10.0);
+        assert_eq!(steps.mean_bps(1.0, at(4)), (2.0 + 8.0) / 4.0);
+        // Three packets of 1500 B in 20 ms.
+        assert_eq!(Schedule::Mahimahi(vec![5, 5, 20]).mean_bps(1.0, at(4)), 1.8e6);
+    }
+
+    /// A network with many flows has several links a flow.
+    #[test]
+    fn a_link_of_the_plan_is_small() {
+        assert!(size_of::<PlanLink>() <= 80);
+    }
+}

@@ -1,0 +1,109 @@
+//! The ends of flows: endpoints, their random numbers and timers, and what was sent, received and lost.
+
+use crate::endpoint::{Endpoint, Snapshot};
+use crate::outbox::Outbox;
+use crate::packet::process::clock::{Clock, Timers};
+use crate::rng::Stream;
+use crate::wire::{Flags, Packet};
+
+/// One end of a flow: one cache line.
+#[repr(align(64))]
+pub(crate) struct End {
+    pub(crate) endpoint: Option<Box<dyn Endpoint>>,
+    /// Where its packets enter the route table.
+    pub(crate) route: u32,
+    /// Time of its pending entry among the local events.
+    pub(crate) pending: u64,
+    /// Packets handed to the network and received from it.
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    /// Bytes of a packet, where a multicast branch takes the place of an endpoint.
+    pub(crate) branch_packet: u16,
+}
+
+impl End {
+    /// State now; `is_sender`: it is the sender's end of its flow.
+    pub(crate) fn snapshot(&self, is_sender: bool) -> Snapshot {
+        if let Some(endpoint) = &self.endpoint {
+            return endpoint.snapshot();
+        }
+        let size = u64::from(self.branch_packet);
+        let mut state = Snapshot::default();
+        if is_sender {
+            (state.sent_packets, state.sent_bytes) = (self.sent, self.sent * size);
+        } else {
+            (state.delivered_packets, state.received_packets) = (self.received, self.received);
+            (state.delivered_bytes, state.acks_sent) = (self.received * size, self.sent);
+        }
+        state
+    }
+}
+
+/// Losses of one flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Losses {
+    pub(crate) data: u64,
+    pub(crate) acks: u64,
+    /// Connection requests.
+    pub(crate) requests: u64,
+    /// Data lost after the warm-up.
+    pub(crate) window_data: u64,
+    /// Copies that impairments made: of data, of acknowledgements.
+    pub(crate) copies: [u64; 2],
+}
+
+impl Losses {
+    /// Adds those that another thread counted.
+    pub(crate) fn add(&mut self, more: &Self) {
+        self.data += more.data;
+        self.acks += more.acks;
+        self.requests += more.requests;
+        self.window_data += more.window_data;
+        self.copies[0] += more.copies[0];
+        self.copies[1] += more.copies[1];
+    }
+}
+
+/// The ends of all flows.
+pub(crate) struct Flows<C> {
+    /// 2 flow: sender, 2 flow + 1: receiver.
+    pub(crate) ends: Vec<End>,
+    /// Random numbers of each end.
+    pub(crate) rngs: Vec<Stream>,
+    /// By flow.
+    pub(crate) losses: Vec<Losses>,
+    pub(crate) timers: Timers<C>,
+    /// Packets that the endpoint that is being called sends.
+    pub(crate) outbox: Outbox,
+}
+
+impl<C: Clock> Flows<C> {
+    pub(crate) fn new(ends: Vec<End>, rngs: Vec<Stream>) -> Self {
+        let count = ends.len();
+        Self {
+            ends,
+            rngs,
+            losses: vec![Losses::default(); count / 2],
+            timers: Timers::new(count),
+            outbox: Outbox::default(),
+        }
+    }
+
+    /// Counts a packet that the network lost, in the measurement window or before.
+    pub(crate) fn count_loss(&mut self, packet: &Packet, is_in_window: bool) {
+        let losses = &mut self.losses[packet.flow.index()];
+        if packet.is_ack() {
+            losses.acks += 1;
+        } else if packet.flags.has(Flags::SYN) {
+            losses.requests += 1;
+        } else {
+            losses.data += 1;
+            losses.window_data += u64::from(is_in_window);
+        }
+    }
+
+    /// Counts copies of a packet that an impairment made.
+    pub(crate) fn count_copies(&mut self, packet: &Packet, copies: u64) {
+        self.losses[packet.flow.index()].copies[usize::from(packet.is_ack())] += copies;
+    }
+}

@@ -1,0 +1,14 @@
+//! Links and the ends of flows: rate, queue, delay, counts, and the packets on wires.
+
+pub(crate) mod branch;
+pub(crate) mod computed_fifo;
+pub(crate) mod counts;
+pub(crate) mod end;
+pub(crate) mod impaired;
+pub(crate) mod link;
+pub(crate) mod links;
+pub(crate) mod queue_length;
+pub(crate) mod rare;
+pub(crate) mod rate;
+pub(crate) mod route;
+pub(crate) mod wires;

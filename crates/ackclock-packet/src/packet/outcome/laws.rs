@@ -1,0 +1,258 @@
+//! What no run can bring about: checked at the end of every run, in release builds too.
+//!
+//! Packets are conserved at each link (`ledger.rs`) and for each flow (`conservation.rs`), and no clock goes
+//! back (`process/schedule.rs`). Of the results, with W the measurement window:
+//!
+//! ```text
+//! link   0 <= utilisation <= 1;  queue and waiting time are finite and not negative
+//! flow   cwnd and ssthresh are numbers
+//!        arrived and delivered in W, of each flow and of all flows of a link
+//!            <= sent by each of its links in W + under way when W began
+//!        each RTT, and start to completion >= propagation there and back
+//!        delivered <= size of the transfer, and = size once all is acknowledged; sources without TCP and ns-2's agents
+//!        send whole packets, of which the last may go beyond the size
+//! ```
+//!
+//! A result that breaks one of these is a fault of the engine, and the run ends with an error.
+
+use crate::compile::{Plan, PlanFlow, PlanLink, PlanSender};
+use crate::era::Era;
+use crate::ids::LinkId;
+use crate::packet::outcome::ledger::rounding_share;
+use crate::packet::outcome::results::{FlowResult, LinkResult, Results};
+use crate::units::{Span, Time};
+use crate::wire::TIMESTAMP_TICK;
+
+/// Checks the results of a run.
+///
+/// # Errors
+/// The first law that is broken: the link or flow, and the numbers.
+pub(crate) fn check(results: &Results, plan: &Plan) -> Result<(), String> {
+    for (link, seen) in plan.links.iter().zip(&results.links) {
+        check_link(seen, plan.duration)
+            .map_err(|broken| format!("link {}: {broken}", link.name(&plan.nodes)))?;
+    }
+    let round_trips = plan.round_trips();
+    let largest = plan.flows.iter().flat_map(PlanFlow::packet_sizes).max().unwrap_or_default();
+    for ((flow, seen), round_trip) in plan.flows.iter().zip(&results.flows).zip(round_trips) {
+        check_size(flow, seen, plan.era)
+            .and_then(|()| check_flow(seen))
+            .and_then(|()| {
+                let least = least_sample(results, plan, flow, round_trip, largest);
+                check_delays(flow, seen, round_trip, least, plan.duration)
+            })
+            .map_err(|broken| format!("flow {}: {broken}", flow.name))?;
+    }
+    check_capacities(results, plan)
+}
+
+fn check_link(seen: &LinkResult, duration: Time) -> Result<(), String> {
+    let LinkResult { utilisation, queue_mean, queue_p99, delay_mean_s, .. } = *seen;
+    if !(0.0..=1.0).contains(&utilisation) {
+        return Err(format!("utilisation is {utilisation}, outside of [0, 1]"));
+    }
+    for (what, value) in [("mean", queue_mean), ("99th percentile", queue_p99)] {
+        if !(0.0..=f64::from(u32::MAX)).contains(&value) {
+            return Err(format!("the {what} of the packets waiting is {value}"));
+        }
+    }
+    if !(0.0..=duration.seconds() * (1.0 + ROUNDING)).contains(&delay_mean_s) {
+        return Err(format!(
+            "the mean waiting time is {delay_mean_s} s in a run of {} s",
+            duration.seconds()
+        ));
+    }
+    Ok(())
+}
+
+/// Sums of times in doubles, relative.
+const ROUNDING: f64 = 1e-9;
+
+fn check_flow(seen: &FlowResult) -> Result<(), String> {
+    let (cwnd, ssthresh) = (seen.sender.cwnd, seen.sender.ssthresh);
+    if !cwnd.is_finite() || ssthresh.is_nan() {
+        return Err(format!("cwnd is {cwnd} and ssthresh {ssthresh} at the end"));
+    }
+    Ok(())
+}
+
+/// Checks that the flows of each link, one by one and together, got no more through it than it can send.
+fn check_capacities(results: &Results, plan: &Plan) -> Result<(), String> {
+    // Of all flows of a link: bits delivered, and bits that had passed it before the window.
+    let mut sums = vec![(0.0, 0.0, 0u32); plan.links.len()];
+    for (flow, seen) in plan.flows.iter().zip(&results.flows) {
+        let [size, _] = flow.packet_sizes();
+        let bits = seen.window_bytes() as f64 * 8.0;
+        let before = packets_from_before(flow, seen);
+        let earlier = before as f64 * f64::from(size) * 8.0;
+        for &id in &flow.route {
+            let sum = &mut sums[id.index()];
+            *sum = (sum.0 + bits, sum.1 + earlier, sum.2.max(size));
+            let (capacity, rounding) = capacity(results, plan, id);
+            // At each edge of the window a packet may be sent in part.
+            let most = capacity + rounding + earlier + 2.0 * f64::from(size) * 8.0;
+            if bits > most {
+                return Err(format!(
+                    "flow {}: {bits} bit were delivered in the window of {} s, in which link {} can send {capacity} \
+                     bit and into which came {before} packets of at most {size} B that had passed it before",
+                    flow.name,
+                    results.window_s,
+                    plan.links[id.index()].name(&plan.nodes),
+                ));
+            }
+        }
+    }
+    for (l, &(bits, earlier, size)) in sums.iter().enumerate() {
+        let id = LinkId(l as u32);
+        let (capacity, rounding) = capacity(results, plan, id);
+        if bits > capacity + rounding + earlier + 2.0 * f64::from(size) * 8.0 {
+            return Err(format!(
+                "link {}: {bits} bit of its flows were delivered in the window of {} s, in which it can send \
+                 {capacity} bit and into which came {earlier} bit that had passed it before",
+                plan.links[l].name(&plan.nodes),
+                results.window_s,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What is acknowledged has been delivered, unless the receiver acknowledges what it has not got.
+fn check_size(flow: &PlanFlow, seen: &FlowResult, era: Era) -> Result<(), String> {
+    let Some(size) = flow.size else { return Ok(()) };
+    let delivered = seen.receiver.delivered_bytes;
+    // Sources without TCP and ns-2's agents send whole packets, the last beyond the size.
+    let is_source = matches!(*flow.sender, PlanSender::Source { .. });
+    let beyond = if is_source || era.is_ns2() { u64::from(flow.packet_sizes()[0]) } else { 0 };
+    if delivered > size.0.saturating_add(beyond) {
+        return Err(format!("{delivered} B of a transfer of {} B were delivered", size.0));
+    }
+    let is_honest = flow.tcp.optimistic_acks.is_none_or(|ahead| ahead == 0);
+    let is_part = if beyond > 0 { delivered < size.0 } else { delivered != size.0 };
+    if is_honest && !is_source && seen.sender.completed_s > 0.0 && is_part {
+        return Err(format!(
+            "a transfer of {} B was complete at {} s, of which {delivered} B were delivered",
+            size.0, seen.sender.completed_s
+        ));
+    }
+    Ok(())
+}
+
+/// What a link can send in the window, and how far its rounded transmissions may exceed that [bit].
+fn capacity(results: &Results, plan: &Plan, id: LinkId) -> (f64, f64) {
+    let passed = &results.links[id.index()];
+    let capacity = passed.capacity_bits;
+    let share = rounding_share(passed.departed, &plan.links[id.index()], capacity);
+    (capacity, capacity * share)
+}
+
+/// Data packets that can arrive and be delivered in the window without passing a link in it: those that were under
+/// way when it began, those that waited at a receiver that does not report their bytes, and copies made on wires.
+fn packets_from_before(flow: &PlanFlow, seen: &FlowResult) -> u64 {
+    let (sender, receiver) = (&seen.sender_at_warmup, &seen.receiver_at_warmup);
+    let lost = seen.lost_data - seen.window_lost_data;
+    let under_way = sender.sent_packets.saturating_sub(receiver.received_packets + lost);
+    let known = receiver.duplicate_packets + receiver.delivered_packets;
+    let reported = receiver.held_bytes.div_ceil(u64::from(flow.tcp.mss.max(1)));
+    let waiting = receiver.received_packets.saturating_sub(known + reported);
+    under_way + waiting + seen.copies[0]
+}
+
+fn check_delays(
+    flow: &PlanFlow,
+    seen: &FlowResult,
+    round_trip: Span,
+    least: f64,
+    duration: Time,
+) -> Result<(), String> {
+    let sender = &seen.sender;
+    if flow.tcp.optimistic_acks.is_some_and(|ahead| ahead > 0) {
+        // What is acknowledged may have been sent a moment ago, and need never arrive.
+        return Ok(());
+    }
+    let propagation = round_trip.seconds();
+    if sender.rtt_count > 0 {
+        let mean = sender.rtt_sum_s / sender.rtt_count as f64;
+        for (what, rtt) in [("smallest", sender.rtt_min_s), ("mean", mean)] {
+            // Written so that NaN fails.
+            if !(least..=duration.seconds() * (1.0 + ROUNDING)).contains(&rtt) {
+                return Err(format!(
+                    "the {what} of {} RTT samples is {rtt} s in a run of {} s; propagation takes \
+                     {propagation} s",
+                    sender.rtt_count,
+                    duration.seconds()
+                ));
+            }
+        }
+    }
+    let took = sender.completed_s - flow.start.seconds();
+    let is_late_enough = took >= propagation * (1.0 - ROUNDING) - ROUNDING;
+    let has_sent = sender.completed_s > 0.0 && seen.receiver.delivered_packets > 0;
+    if has_sent && (!is_late_enough || sender.completed_s > duration.seconds() * (1.0 + ROUNDING)) {
+        return Err(format!(
+            "all data, which began at {} s, was acknowledged by {} s in a run of {} s; propagation takes \
+             {propagation} s",
+            flow.start.seconds(),
+            sender.completed_s,
+            duration.seconds()
+        ));
+    }
+    Ok(())
+}
+
+/// The least RTT sample in seconds that a flow can take in a network whose packets have at most `largest` bytes.
+fn least_sample(
+    results: &Results,
+    plan: &Plan,
+    flow: &PlanFlow,
+    round_trip: Span,
+    largest: u32,
+) -> f64 {
+    let ticks = if flow.tcp.timestamps {
+        // Both the timestamp and the time at which its echo arrives are rounded down; so is the time spent in
+        // queues. A timestamp of 0 would be none, so that a packet of the first tick has that of the next. The clock
+        // wraps: half a turn of it is the longest sample that it can take.
+        if round_trip.0 >= HALF_TURN.0 || may_take_half_a_turn(results, plan, flow, largest) {
+            return 0.0;
+        }
+        2
+    } else {
+        0
+    };
+    let least = round_trip.0.saturating_sub(ticks * TIMESTAMP_TICK.0);
+    Span(least).seconds() * (1.0 - ROUNDING) - ROUNDING
+}
+
+/// Half a turn of the clock of timestamps.
+const HALF_TURN: Span = Span(TIMESTAMP_TICK.0 << 31);
+
+/// How many times longer than in a full queue that is served by itself a packet may wait, where others go first.
+const OTHERS: f64 = 20.0;
+
+/// How many times longer than on average, where no limit of the queue or no rate is known.
+const RARE: f64 = 1e4;
+
+/// Whether a packet may take so long there and back that the clock of timestamps has made half a turn.
+fn may_take_half_a_turn(results: &Results, plan: &Plan, flow: &PlanFlow, largest: u32) -> bool {
+    if plan.duration.0 < HALF_TURN.0 {
+        return false;
+    }
+    let longest = |link: &LinkId| {
+        let PlanLink { rate, delay, limit, settings, .. } = &plan.links[link.index()];
+        if !settings.impairments.is_empty() {
+            return f64::INFINITY;
+        }
+        let transmission = f64::from(largest) * 8.0 / rate.bps();
+        let shapes = settings.schedule.is_some() || settings.qdisc.params().contains_key("rate");
+        let in_queue = match limit.in_packets(largest).filter(|_| !shapes) {
+            Some(packets) => OTHERS * (packets + 1.0) * transmission,
+            None => RARE * (results.links[link.index()].delay_mean_s + transmission),
+        };
+        delay.seconds() + in_queue
+    };
+    let links = flow.route.iter().chain(&flow.ack_route);
+    links.map(longest).sum::<f64>() >= HALF_TURN.seconds()
+}
+
+#[cfg(test)]
+mod tests;

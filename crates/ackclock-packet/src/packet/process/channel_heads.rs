@@ -1,0 +1,58 @@
+//! The channels of one stage, ordered by the arrival time of their first packets.
+
+use crate::agenda::Agenda;
+use crate::packet::process::min_tree::MinTree;
+
+/// Arrival times of the first packets of a fixed number of channels; `u64::MAX` for an empty channel.
+#[derive(Debug)]
+pub(crate) enum Heads {
+    /// Channels are emptied in batches: their order does not matter.
+    Batched(MinTree),
+    /// Channels are emptied one packet at a time. Few processes are clusters: a box keeps the others small.
+    Single(Box<Agenda>),
+}
+
+impl Heads {
+    /// For so many channels, to be emptied in batches.
+    pub(crate) fn batched(channels: usize) -> Self {
+        Self::Batched(MinTree::new(channels))
+    }
+
+    /// For so many channels, to be emptied one packet at a time.
+    pub(crate) fn single(channels: usize) -> Self {
+        Self::Single(Box::new(Agenda::new(channels)))
+    }
+
+    /// The earliest arrival.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> u64 {
+        match self {
+            Self::Batched(tree) => tree.first(),
+            Self::Single(agenda) => agenda.first().time,
+        }
+    }
+
+    /// Sets the time of a channel.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, channel: u32, time: u64) {
+        match self {
+            Self::Batched(tree) => tree.set(channel, time),
+            Self::Single(agenda) => agenda.set(channel, time),
+        }
+    }
+
+    /// Visits every channel below `bound`; each gets the time that `visit` returns, which must not be below
+    /// `bound`.
+    #[inline(always)]
+    pub(crate) fn visit_below(&mut self, bound: u64, mut visit: impl FnMut(u32) -> u64) {
+        match self {
+            Self::Batched(tree) => tree.visit_below(bound, visit),
+            Self::Single(agenda) => {
+                while agenda.first().time < bound {
+                    let channel = agenda.first().who;
+                    agenda.set(channel, visit(channel));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Builds a simulation from a plan.
+
+use std::collections::HashSet;
+
+use crate::compile::{Plan, PlanFlow, PlanSender};
+use crate::error::Problem;
+use crate::ids::NodeId;
+use crate::memory::{release_free_memory, use_large_pages};
+use crate::multicast::MEMBERSHIP_BYTES;
+use crate::packet::network::end::{End, Flows};
+use crate::packet::network::link::Link;
+use crate::packet::network::links::Links;
+use crate::packet::network::route::Routes;
+use crate::packet::network::wires::Wires;
+use crate::packet::process::channel_heads::Heads;
+use crate::packet::process::clock::{Clock, Picoseconds};
+use crate::packet::process::event::{Key, Kind, Stage, What};
+use crate::packet::process::logical_process::{Pending, Process};
+use crate::packet::process::schedule::Schedule;
+use crate::packet::process::stubs::Stubs;
+use crate::packet::setup::custom::{Custom, Tactics};
+use crate::packet::setup::endpoints;
+use crate::packet::setup::groups::build_groups;
+use crate::packet::setup::links::{build_each, build_links, shortest_times_of};
+use crate::packet::setup::observer::build_observer;
+use crate::packet::setup::partition::{Partition, find_followers, set_lookaheads};
+use crate::packet::setup::routes::{Laid, Layout, Router};
+use crate::packet::turn::batch::Batch;
+use crate::packet::turn::border::Border;
+use crate::packet::turn::prefetcher::Prefetcher;
+use crate::packet::turn::simulator::{Sim, Tally};
+use crate::rng::{Purpose, Stream};
+use crate::traffic::source::Bundles;
+
+/// No packet is smaller unless a flow says so.
+const SMALLEST_PACKET: u16 = 40;
+
+/// Finds bad parameters of algorithms, without building the run.
+///
+/// Flows of one generator, and copies of one flow, have the same algorithms: one of them is built.
+pub(crate) fn find_problems(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    build_each::<Picoseconds>(plan, custom, &mut problems, |_| {});
+    let mut last = "";
+    let bundles = Bundles::default();
+    for (i, flow) in plan.flows.iter().enumerate() {
+        // What a source sends depends on when it starts.
+        let is_like_last = &*flow.path == last && is_transport(&flow.sender);
+        last = &flow.path;
+        if !is_like_last && let Err(found) = endpoints::build(plan, i as u32, custom, &bundles) {
+            problems.extend(found);
+        }
+    }
+    without_duplicates(problems)
+}
+
+/// Keeps the first of equal problems.
+fn without_duplicates(mut problems: Vec<Problem>) -> Vec<Problem> {
+    let mut seen = HashSet::new();
+    problems.retain(|problem| seen.insert((problem.path.clone(), problem.message.clone())));
+    problems
+}
+
+/// Flows from which on spare memory of compiling and building is released, and large pages are used.
+const MANY: usize = 5000;
+
+/// Builds a run.
+///
+/// # Errors
+/// Bad parameters of algorithms.
+pub(crate) fn build<C: Clock>(plan: &Plan, custom: &dyn Custom) -> Result<Sim<C>, Vec<Problem>> {
+    let mut sim = build_with(plan, custom, Partition::of, |_| true)?;
+    use_large_tables(&mut sim, plan.flows.len());
+    Ok(sim)
+}
+
+/// Moves the tables of a run of many flows to large pages.
+pub(crate) fn use_large_tables<C: Clock>(sim: &mut Sim<C>, flows: usize) {
+    if flows < MANY {
+        return;
+    }
+    release_free_memory();
+    // Tables that requested large pages when they were allocated have them, unless the allocator reused memory.
+    sim.wires.use_large_pages(flows);
+    sim.links.use_large_pages();
+    sim.routes.use_large_pages();
+    use_large_pages(&sim.schedule.processes);
+    use_large_pages(&sim.schedule.progress);
+    use_large_pages(&sim.flows.ends);
+    use_large_pages(&sim.flows.rngs);
+}
+
+/// The shortest time of each link, from an arrival there to one at its far end.
+pub(crate) fn shortest_times(plan: &Plan) -> Vec<u64> {
+    let smallest = plan.flows.iter().map(smallest_packet).min().unwrap_or(SMALLEST_PACKET);
+    shortest_times_of(plan, smallest.max(1))
+}
+
+/// Builds a run by the given tactics.
+///
+/// # Errors
+/// Bad parameters of algorithms.
+pub(crate) fn build_by<C: Clock>(
+    plan: &Plan,
+    custom: &dyn Custom,
+    tactics: Tactics,
+) -> Result<Sim<C>, Vec<Problem>> {
+    let partition = |plan: &Plan, links: &[Link<C>], shortest: &[u64], follows: &[bool]| {
+        let partition = if tactics.clusters {
+            Partition::of(plan, links, shortest, follows)
+        } else {
+            Partition::apart(plan)
+        };
+        Partition { stubs_wait: tactics.stubs, ..partition }
+    };
+    let mut sim = build_with(plan, custom, partition, |_| true)?;
+    (sim.prefetcher.processes, sim.prefetcher.packets) = (tactics.prefetch, tactics.prefetch);
+    Ok(sim)
+}
+
+/// Builds a run whose network `partition` divides into processes; endpoints at nodes that are not `own` are left out.
+pub(crate) fn build_with<C: Clock>(
+    plan: &Plan,
+    custom: &dyn Custom,
+    partition: impl Fn(&Plan, &[Link<C>], &[u64], &[bool]) -> Partition,
+    own: impl Fn(NodeId) -> bool,
+) -> Result<Sim<C>, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut links = build_links::<C>(plan, custom, &mut problems);
+    let mut pairs = Vec::with_capacity(plan.flows.len());
+    let mut builder = endpoints::Builder::new(plan, custom);
+    for (i, flow) in (0..).zip(&plan.flows) {
+        match builder.build(i, [flow.src, flow.dst].map(&own)) {
+            Ok(pair) => pairs.push(pair),
+            Err(found) => problems.extend(found),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(without_duplicates(problems));
+    }
+
+    let shortest = shortest_times(plan);
+    let follows = find_followers(plan, &links);
+    let partition = partition(plan, &links, &shortest, &follows);
+    let mut processes = Vec::with_capacity(partition.is_cluster.len());
+    use_large_pages(&processes);
+    processes.extend(partition.is_cluster.iter().map(|_| Process::new()));
+    for (l, link) in links.iter_mut().enumerate() {
+        link.stage = partition.stage(l, plan.links[l].from.index());
+    }
+    let stages: Vec<Stage> = links.iter().map(|link| link.stage).collect();
+    let layout =
+        Layout { partition: &partition, shortest: &shortest, stages: &stages, follows: &follows };
+    let (laid, ends) = lay_routes::<C>(plan, pairs, layout, &mut processes);
+    let outlets = set_lookaheads(laid.stretches, &stages, &partition, &mut processes);
+    let stubs = Stubs::new(&outlets, &mut processes);
+    for (_, time) in processes.iter_mut().flat_map(|p| &mut p.sources) {
+        *time = C::word(*time);
+    }
+    let groups = build_groups::<C>(plan, &partition, &mut processes)?;
+    start_discipline_timers(&links, &partition, &mut processes);
+    find_relays(&links, &partition, &mut processes);
+    let observer = build_observer::<C>(plan, processes.len());
+    for (process, &is_cluster) in processes.iter_mut().zip(&partition.is_cluster) {
+        // The links of a cluster are all of its second stage.
+        let heads = if is_cluster { Heads::single } else { Heads::batched };
+        for pending in &mut process.stages {
+            pending.heads = heads(pending.channels.len());
+            pending.lookahead = C::word(pending.lookahead);
+        }
+        process.next_mark = observer.end_marks.first();
+        process.shrink();
+    }
+    for link in &mut links {
+        link.set_mark(observer.link_marks.first());
+    }
+
+    let routes = Routes::new(laid.hops);
+    let mut prefetcher = Prefetcher::new(processes.len());
+    if partition.is_cluster.contains(&true) {
+        prefetcher.note_addresses(&ends.list, &routes, &links);
+    }
+    Ok(Sim {
+        links: Links::new(links, plan.keys.clone()),
+        routes,
+        wires: Wires::new(laid.channels),
+        flows: Flows::new(ends.list, ends.rngs),
+        groups: Box::new(groups),
+        schedule: Schedule::new(processes, stubs, C::word(plan.duration.0)),
+        observer,
+        batch: Box::<Batch>::default(),
+        prefetcher,
+        tally: Tally::default(),
+        failure: None,
+        border: Box::new(Border { homes: partition.homes, ..Border::default() }),
+    })
+}
+
+/// The ends of all flows and their random numbers.
+struct Ends {
+    list: Vec<End>,
+    rngs: Vec<Stream>,
+}
+
+/// Lays the routes of all flows, and enters their endpoints and starts into the processes.
+fn lay_routes<C: Clock>(
+    plan: &Plan,
+    pairs: Vec<endpoints::Pair>,
+    layout: Layout<'_>,
+    processes: &mut [Process],
+) -> (Laid, Ends) {
+    let route_lengths = plan.flows.iter().map(|flow| flow.route.len() + flow.ack_route.len() + 2);
+    let mut router = Router::new(layout, route_lengths.sum());
+    let count = 2 * plan.flows.len();
+    let mut ends = Ends { list: Vec::with_capacity(count), rngs: Vec::with_capacity(count) };
+    use_large_pages(&ends.list);
+    use_large_pages(&ends.rngs);
+    for (i, (flow, (sender, receiver))) in plan.flows.iter().zip(pairs).enumerate() {
+        let homes = [flow.src, flow.dst].map(|node| layout.partition.node_process[node.index()]);
+        let routes = [(&flow.route, homes[1]), (&flow.ack_route, homes[0])];
+        let purposes = [Purpose::Sender, Purpose::Receiver];
+        for (side, endpoint) in [sender, receiver].into_iter().enumerate() {
+            let route = router.lay(routes[side].0, routes[side].1, (2 * i + 1 - side) as u32);
+            let process = &mut processes[homes[side] as usize];
+            let id = (2 * i + side) as u32;
+            process.endpoints.push(id);
+            // Receivers listen from the beginning; senders start at their time.
+            // The receivers of a multicast group join at theirs.
+            let starts = match &*flow.sender {
+                PlanSender::Branch { has_receiver, .. } => side == 1 && *has_receiver,
+                _ => side == 0,
+            };
+            if starts && flow.start.0 <= plan.duration.0 {
+                let what = What::new(Kind::Start, id);
+                let key = Key::new(C::word(flow.start.0), flow.start.0, what.0);
+                process.stages[Stage::Node as usize].locals.push(key);
+            }
+            ends.rngs.push(Stream::new(plan.seed, purposes[side], i as u64));
+            ends.list.push(End {
+                branch_packet: match endpoint {
+                    Some(_) => 0,
+                    None => flow.tcp.wire_size() as u16,
+                },
+                endpoint,
+                route,
+                pending: u64::MAX,
+                sent: 0,
+                received: 0,
+            });
+        }
+    }
+    (router.finish(processes), ends)
+}
+
+/// Enters the first timers of queue disciplines.
+fn start_discipline_timers<C: Clock>(
+    links: &[Link<C>],
+    partition: &Partition,
+    processes: &mut [Process],
+) {
+    for (l, link) in links.iter().enumerate() {
+        let process = &mut processes[partition.link_process[l] as usize];
+        if let Some(managed) = &link.disc
+            && let Some(interval) = managed.disc.timer_interval()
+        {
+            let what = What::new(Kind::Disc, l as u32);
+            let key = Key::new(C::word(interval.0.max(1)), interval.0, what.0);
+            process.stages[link.stage as usize].locals.push(key);
+        }
+    }
+}
+
+/// Whether a flow has a congestion control, whose parameters its copies share.
+fn is_transport(sender: &PlanSender) -> bool {
+    matches!(sender, PlanSender::Tcp { .. } | PlanSender::Quic { .. })
+}
+
+/// A lower bound of the packets of a flow, which bounds the lookahead of links from below.
+pub(crate) fn smallest_packet(flow: &PlanFlow) -> u16 {
+    let size = match &*flow.sender {
+        // ns-2 sends whole packets, and adds no header to the first of a flow.
+        PlanSender::Tcp { .. } if flow.tcp.era.is_ns2() => {
+            u64::from(flow.tcp.mss.max(1).min(flow.tcp.ack_size))
+        }
+        PlanSender::Tcp { .. } | PlanSender::Quic { .. } => {
+            let mss = u64::from(flow.tcp.mss.max(1));
+            let last = flow.size.map_or(mss, |size| size.0.saturating_sub(1) % mss + 1);
+            (last + u64::from(flow.tcp.header)).min(u64::from(flow.tcp.ack_size))
+        }
+        PlanSender::Branch { .. } => {
+            u64::from(flow.tcp.wire_size()).min(u64::from(MEMBERSHIP_BYTES))
+        }
+        PlanSender::Source { packets, .. } => {
+            let answer = if packets.answer == 0 { u16::MAX } else { packets.answer };
+            u64::from(packets.smallest.min(answer))
+        }
+    };
+    size.min(u64::from(SMALLEST_PACKET)) as u16
+}
+
+/// Finds the stages that are one computed FIFO link.
+fn find_relays<C: Clock>(links: &[Link<C>], partition: &Partition, processes: &mut [Process]) {
+    let mut count = vec![0u32; processes.len()];
+    for (l, link) in links.iter().enumerate().filter(|(_, link)| link.stage == Stage::Entry) {
+        let process = partition.link_process[l] as usize;
+        count[process] += 1;
+        let alone = count[process] == 1 && link.disc.is_none();
+        processes[process].stages[Stage::Entry as usize].relay =
+            if alone { l as u32 } else { Pending::NO_RELAY };
+    }
+}

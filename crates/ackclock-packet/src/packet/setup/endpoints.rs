@@ -1,0 +1,365 @@
+//! Builds the two endpoints of a planned flow.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::cc::delay::vegas::{Vegas, VegasParams};
+use crate::cc::{self, CcEnv, CongestionControl};
+use crate::compile::{Plan, PlanFlow, PlanSender};
+use crate::endpoint::Endpoint;
+use crate::era::Era;
+use crate::error::{Problem, suggestion};
+use crate::ids::FlowId;
+use crate::multicast::{self, ControlEnv};
+use crate::packet::setup::custom::{Custom, EndsEnv, Place};
+use crate::quic::{
+    FrameStreams, QuicConfig, QuicReceiver, QuicReceiverParts, QuicSender, QuicSenderParts,
+};
+use crate::recovery::{self, RecoveryEnv};
+use crate::registry::{About, Spec};
+use crate::rng::{Purpose, Stream};
+use crate::slow_start;
+use crate::tcp::{self, ReceiverParts, Sender, SenderParts, TIMESTAMP_BYTES, TcpConfig};
+use crate::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Thresholds, Variant};
+use crate::traffic::source::{self, Bundles, SourceEnv};
+use crate::units::{Bytes, Span};
+
+/// Sender and receiver of one flow; none where a multicast branch is in their place.
+pub(crate) type Pair = (Option<Box<dyn Endpoint>>, Option<Box<dyn Endpoint>>);
+
+/// Builds the endpoints of flows one after another, of each those that are wanted.
+pub(crate) struct Builder<'a> {
+    plan: &'a Plan,
+    custom: &'a dyn Custom,
+    bundles: Bundles,
+    /// The last TCP flow whose sender was built, and what its receiver needed to know.
+    last: Option<(&'a PlanFlow, Receives)>,
+}
+
+/// What a TCP receiver needs to know of its sender.
+struct Receives {
+    config: Arc<TcpConfig>,
+    sack: bool,
+}
+
+impl Receives {
+    fn build(&self, flow: FlowId, size: Option<Bytes>) -> Box<dyn Endpoint> {
+        let config = TcpConfig::clone(&self.config);
+        tcp::receiver(&ReceiverParts { flow, config, sack: self.sack, size })
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// For the flows of a plan.
+    pub(crate) fn new(plan: &'a Plan, custom: &'a dyn Custom) -> Self {
+        Self { plan, custom, bundles: Bundles::default(), last: None }
+    }
+
+    /// Builds the sender and the receiver of flow `index`, if they are wanted. Where a sender is not, and the last one had
+    /// the same settings, none is built.
+    pub(crate) fn build(
+        &mut self,
+        index: u32,
+        [sends, receives]: [bool; 2],
+    ) -> Result<Pair, Vec<Problem>> {
+        let flow = &self.plan.flows[index as usize];
+        if !sends
+            && let Some((last, known)) = &self.last
+            && Arc::ptr_eq(&last.sender, &flow.sender)
+            && Arc::ptr_eq(&last.tcp, &flow.tcp)
+        {
+            let receiver = receives.then(|| known.build(FlowId(index), flow.size));
+            return Ok((None, receiver));
+        }
+        self.last = None;
+        let (sender, receiver) = match &*flow.sender {
+            PlanSender::Tcp { cc, recovery, slow_start, ns2: None, control }
+                if !self.plan.era.is_ns2() =>
+            {
+                let id = FlowId(index);
+                let algorithms = [cc, recovery, slow_start];
+                let (sender, known) =
+                    build_rfc_sender(self.plan, flow, id, algorithms, control, self.custom)?;
+                let receiver = receives.then(|| known.build(id, flow.size));
+                self.last = Some((flow, known));
+                (Some(sender), receiver)
+            }
+            _ => build(self.plan, index, self.custom, &self.bundles)?,
+        };
+        Ok((sender.filter(|_| sends), receiver.filter(|_| receives)))
+    }
+}
+
+/// Builds the endpoints of flow `index`.
+pub(crate) fn build(
+    plan: &Plan,
+    index: u32,
+    custom: &dyn Custom,
+    bundles: &Bundles,
+) -> Result<Pair, Vec<Problem>> {
+    let flow = &plan.flows[index as usize];
+    let id = FlowId(index);
+    match &*flow.sender {
+        PlanSender::Source { source: spec, .. } => {
+            let first_link = flow.route.first().copied();
+            let env = SourceEnv {
+                flow: id,
+                start: Span(flow.start.0),
+                stop: flow.stop.map(|t| Span(t.0)),
+                era: plan.era,
+                first_link,
+                access: first_link.map(|link| plan.links[link.index()].rate),
+                peak: first_link.and_then(|link| plan.links[link.index()].peak()),
+                bundles: bundles.clone(),
+            };
+            let path = format!("{}.source", flow.path);
+            let sender = source::build(spec, &env, &path)?;
+            let receiver = sender.receiver();
+            Ok((Some(sender), Some(receiver)))
+        }
+        PlanSender::Branch { has_receiver: false, .. } => Ok((None, None)),
+        PlanSender::Branch { control, layers, .. } => {
+            let env = ControlEnv { layers: layers.clone() };
+            let path = format!("{}.control", flow.path);
+            let control = multicast::build(control, &env, &path)?;
+            let parts = multicast::ReceiverParts { flow: id, layers: layers.len() as u32, control };
+            Ok((None, Some(Box::new(multicast::Receiver::new(parts)))))
+        }
+        PlanSender::Quic { cc, slow_start, config, control, streams } => {
+            let what = (config, control, streams.as_ref());
+            build_quic_pair(plan, flow, id, [cc, slow_start], what, custom)
+        }
+        PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if !plan.era.is_ns2() => {
+            if ns2.is_some() {
+                let message = "sets variables of ns-2's agents; expected an ns-2 era beside it";
+                return Err(vec![Problem::new(format!("{}.tcp.ns2", flow.path), message)]);
+            }
+            let algorithms = [cc, recovery, slow_start];
+            let (sender, known) = build_rfc_sender(plan, flow, id, algorithms, control, custom)?;
+            Ok((Some(sender), Some(known.build(id, flow.size))))
+        }
+        PlanSender::Tcp { cc, recovery, slow_start, ns2, .. } => {
+            build_ns2_pair(plan, flow, id, [cc, recovery, slow_start], ns2.as_ref(), custom)
+        }
+    }
+}
+
+/// Builds a sender by the RFCs, and finds what its receiver needs to know.
+fn build_rfc_sender(
+    plan: &Plan,
+    flow: &PlanFlow,
+    id: FlowId,
+    [cc, recovery, slow_start]: [&Spec; 3],
+    control: &Arc<str>,
+    custom: &dyn Custom,
+) -> Result<(Box<dyn Endpoint>, Receives), Vec<Problem>> {
+    let options = if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
+    let wire_size = flow.tcp.wire_size() + options;
+    let env = CcEnv { mss: flow.tcp.mss, wire_size, era: plan.era };
+    let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit, era: plan.era };
+    let path = |key: &str| format!("{}.{key}", flow.path);
+    let made = build_control(flow, id, cc, &env, custom).map(|mut control| {
+        control.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));
+        control
+    });
+    let made_recovery = recovery::build(recovery, &recovery_env, &path("recovery"));
+    let made_slow_start = slow_start::build(slow_start, &env, &path("slow_start"));
+    let (made, made_recovery, made_slow_start) = match (made, made_recovery, made_slow_start) {
+        (Ok(cc), Ok(recovery), Ok(slow_start)) => (cc, recovery, slow_start),
+        (cc, recovery, slow_start) => {
+            let problems = [cc.err(), recovery.err(), slow_start.err()];
+            return Err(problems.into_iter().flatten().flatten().collect());
+        }
+    };
+    let sack = made_recovery.uses_sack();
+    let has_counts = flow.tcp.accecn || made.counts_marks();
+    if made.needs_ecn_counts() && !has_counts {
+        let message = format!("{control} needs counts of ECN marks, expected accecn = true");
+        return Err(vec![Problem::new(path("tcp.accecn"), message)]);
+    }
+    let config = if made.counts_marks() && !flow.tcp.accecn {
+        Arc::new(TcpConfig { ecn: true, accecn: true, ..TcpConfig::clone(&flow.tcp) })
+    } else {
+        Arc::clone(&flow.tcp)
+    };
+    let sender = Sender::new(SenderParts {
+        flow: id,
+        config: Arc::clone(&config),
+        size: flow.size,
+        supply: flow.supply.clone(),
+        stop: flow.stop,
+        control: Arc::clone(control),
+        cc: made,
+        recovery: made_recovery,
+        slow_start: made_slow_start,
+    });
+    Ok((Box::new(sender), Receives { config, sack }))
+}
+
+/// Builds a QUIC sender and receiver.
+fn build_quic_pair(
+    plan: &Plan,
+    flow: &PlanFlow,
+    id: FlowId,
+    [cc, slow_start]: [&Spec; 2],
+    (config, control, streams): (&Arc<QuicConfig>, &Arc<str>, Option<&FrameStreams>),
+    custom: &dyn Custom,
+) -> Result<Pair, Vec<Problem>> {
+    let ends = EndsEnv {
+        flow: id,
+        config,
+        size: flow.size,
+        stop: flow.stop,
+        is_paced: flow.supply.is_some() || streams.is_some(),
+        seed: plan.seed,
+    };
+    let path = format!("{}.cc", flow.path);
+    let place = Place { index: id.0, name: &flow.name, path: &path };
+    if let Some(made) = custom.quic_ends(cc, &ends, place) {
+        let (sender, receiver) = made.map_err(|problem| vec![problem])?;
+        return Ok((Some(sender), Some(receiver)));
+    }
+    let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: Era::Rfc };
+    let made = build_control(flow, id, cc, &env, custom).map(|mut made| {
+        made.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));
+        made
+    });
+    let slow_start = slow_start::build(slow_start, &env, &format!("{}.slow_start", flow.path));
+    let (made, slow_start) = match (made, slow_start) {
+        (Ok(made), Ok(slow_start)) => (made, slow_start),
+        (made, slow_start) => {
+            return Err([made.err(), slow_start.err()].into_iter().flatten().flatten().collect());
+        }
+    };
+    let config = if made.counts_marks() && !config.ecn {
+        Arc::new(QuicConfig { ecn: true, ..QuicConfig::clone(config) })
+    } else {
+        Arc::clone(config)
+    };
+    if made.needs_ecn_counts() && !config.ecn {
+        let message = format!("{control} needs counts of ECN marks, expected ecn = true");
+        return Err(vec![Problem::new(format!("{}.quic.ecn", flow.path), message)]);
+    }
+    let streams = streams.map(|streams| (Arc::clone(streams), flow.start));
+    let parts = QuicReceiverParts {
+        flow: id,
+        config: QuicConfig::clone(&config),
+        size: flow.size,
+        streams: streams.clone(),
+    };
+    let sender = QuicSender::new(QuicSenderParts {
+        flow: id,
+        config,
+        size: flow.size,
+        supply: flow.supply.clone(),
+        streams,
+        stop: flow.stop,
+        control: Arc::clone(control),
+        cc: made,
+        slow_start,
+    });
+    Ok((Some(Box::new(sender)), Some(Box::new(QuicReceiver::new(&parts)))))
+}
+
+/// Builds the congestion control of a flow. A user-defined one is built once, whatever is wrong with it.
+fn build_control(
+    flow: &PlanFlow,
+    id: FlowId,
+    cc: &Spec,
+    env: &CcEnv,
+    custom: &dyn Custom,
+) -> Result<Box<dyn CongestionControl>, Vec<Problem>> {
+    let path = format!("{}.cc", flow.path);
+    match custom.cc(cc, env, Place { index: id.0, name: &flow.name, path: &path }) {
+        Some(made) => made.map_err(|problem| vec![problem]),
+        None => cc::build(cc, env, &path),
+    }
+}
+
+/// Builds ns-2's sender and sink: recovery and slow start are parts of its agents.
+fn build_ns2_pair(
+    plan: &Plan,
+    flow: &PlanFlow,
+    id: FlowId,
+    [cc, recovery, slow_start]: [&Spec; 3],
+    variables: Option<&Map<String, Value>>,
+    custom: &dyn Custom,
+) -> Result<Pair, Vec<Problem>> {
+    let path = |key: &str| format!("{}.{key}", flow.path);
+    let Some(mut variant) = Variant::of_recovery(recovery.kind()) else {
+        let hint = suggestion(recovery.kind(), &Variant::RECOVERIES.map(|(name, _)| name));
+        let message = format!("there is no loss recovery \"{}\"; {hint}", recovery.kind());
+        return Err(vec![Problem::new(path("recovery"), message)]);
+    };
+    // Parameters that ns-2's agents would ignore are refused.
+    for (key, spec, name) in
+        [("recovery", recovery, recovery.kind()), ("slow_start", slow_start, "standard")]
+    {
+        if spec.kind() != name || !spec.params().is_empty() {
+            let message = format!(
+                "is part of ns-2's agent in an ns-2 era; expected plain \"{name}\" (further \
+                 variables go to tcp.ns2)"
+            );
+            return Err(vec![Problem::new(path(key), message)]);
+        }
+    }
+    if flow.tcp.optimistic_acks.is_some() || !flow.tcp.ecn_echo {
+        let key = if flow.tcp.ecn_echo { "tcp.optimistic_acks" } else { "tcp.ecn_echo" };
+        let message = "is of the receiver by the RFCs; expected era rfc beside it";
+        return Err(vec![Problem::new(path(key), message)]);
+    }
+    let options = match variables {
+        Some(map) => Ns2Options::from_map(map, plan.era)
+            .map_err(|e| vec![Problem::new(path("tcp.ns2"), e)])?,
+        None => Ns2Options::of_era(plan.era),
+    };
+    let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
+    let made = build_control(flow, id, cc, &env, custom)?;
+    if made.needs_ecn_counts() {
+        let message = format!(
+            "{} needs counts of ECN marks, which ns-2's sinks do not report; expected era rfc",
+            cc.kind()
+        );
+        return Err(vec![Problem::new(path("cc"), message)]);
+    }
+    if cc.kind() == Vegas::INFO.name {
+        variant = Variant::Vegas(vegas_thresholds(cc, plan.era, &path("cc"))?);
+    }
+    let sender = Ns2Sender::new(Ns2Parts {
+        flow: id,
+        config: TcpConfig::clone(&flow.tcp),
+        options,
+        variant,
+        size: flow.size,
+        stop: flow.stop,
+        cc: made,
+    });
+    let config = variant.settle(TcpConfig::clone(&flow.tcp));
+    let sink = Ns2Sink::new(id, config, variant == Variant::Sack1);
+    Ok((Some(Box::new(sender)), Some(Box::new(sink))))
+}
+
+/// The thresholds of ns-2's Vegas, which are whole numbers there.
+fn vegas_thresholds(cc: &Spec, era: Era, path: &str) -> Result<Thresholds, Vec<Problem>> {
+    let given: VegasParams = serde_json::from_value(Value::Object(cc.params().clone()))
+        .map_err(|e| vec![Problem::new(path, e.to_string())])?;
+    let whole = |key: &str, value: f64| {
+        if value.fract() == 0.0 && value <= 1e9 {
+            Ok(value as i64)
+        } else {
+            let message = format!("is {value}; expected a whole number, as ns-2's Vegas has");
+            Err(vec![Problem::new(format!("{path}.{key}"), message)])
+        }
+    };
+    if given.loss_factor != VegasParams::default().loss_factor {
+        let message = "is part of ns-2's Vegas in an ns-2 era, which keeps 3/4; leave it out";
+        return Err(vec![Problem::new(format!("{path}.loss_factor"), message)]);
+    }
+    let (alpha, beta) = given.alpha_and_beta(era);
+    Ok(Thresholds {
+        alpha: whole("alpha", alpha)?,
+        beta: whole("beta", beta)?,
+        gamma: whole("gamma", given.gamma)?,
+    })
+}

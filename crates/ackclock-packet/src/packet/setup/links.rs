@@ -1,0 +1,195 @@
+//! Builds the links of a plan: rates, limits, queue disciplines, impairments, hazards.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::compile::{LinkSettings, Plan, PlanLink, Schedule};
+use crate::era::Era;
+use crate::error::Problem;
+use crate::impairment::{self, Impairment, ImpairmentEnv};
+use crate::memory::use_large_pages;
+use crate::packet::network::impaired::Impaired;
+use crate::packet::network::link::Link;
+use crate::packet::network::rare::{Hazards, Loss};
+use crate::packet::network::rate::{Opportunities, Rate, Steps};
+use crate::packet::process::clock::Clock;
+use crate::packet::setup::custom::{Custom, Place};
+use crate::qdisc::{self, QdiscEnv, QueueDisc};
+use crate::registry::Spec;
+use crate::rng::{Purpose, Stream};
+use crate::units::Span;
+
+/// Builds the links with their disciplines and impairments; adds what is wrong to `problems`.
+pub(crate) fn build_links<C: Clock>(
+    plan: &Plan,
+    custom: &dyn Custom,
+    problems: &mut Vec<Problem>,
+) -> Vec<Link<C>> {
+    let mut links = Vec::with_capacity(plan.links.len());
+    use_large_pages(&links);
+    build_each(plan, custom, problems, |link| links.push(link));
+    links
+}
+
+/// Builds the links one after another; what is only checked needs no room for all.
+pub(crate) fn build_each<C: Clock>(
+    plan: &Plan,
+    custom: &dyn Custom,
+    problems: &mut Vec<Problem>,
+    mut take: impl FnMut(Link<C>),
+) {
+    let round_trips: Arc<[Span]> = plan.round_trips().into();
+    let (through, keys, facts) = (plan.flows_through(), OnceCell::new(), OnceCell::new());
+    let mut known = None;
+    // Queues add to an option of the packets, which a plain FIFO does not look at otherwise.
+    let adds = plan.flows.iter().any(|flow| flow.tcp.aqt);
+    for (i, link) in plan.links.iter().enumerate() {
+        let is_fifo = link.settings.qdisc.kind() == "fifo";
+        let passing = || keys.get_or_init(|| plan.keys_through())[i].as_slice().into();
+        let facts_of = || Arc::clone(facts.get_or_init(|| plan.facts()));
+        let mut limit = link.limit;
+        let is_impaired = !link.settings.impairments.is_empty();
+        // ns-2's drop-tail counts the packet in service.
+        if is_impaired && is_fifo && plan.era == Era::Ns2 && limit.packets != u32::MAX {
+            limit.packets = limit.packets.saturating_sub(1).max(1);
+        }
+        let env = QdiscEnv {
+            rate: link.rate,
+            delay: link.delay,
+            limit,
+            mean_packet: link.mean_packet,
+            keys: plan.key_count,
+            passing: if is_fifo && !is_impaired { Arc::default() } else { passing() },
+            flows: through[i],
+            round_trips: Arc::clone(&round_trips),
+            facts: if has_classes(&link.settings.qdisc) { facts_of() } else { Arc::default() },
+            era: plan.era,
+        };
+        match build_discipline(plan, link, i as u32, &env, custom, &mut known) {
+            Ok(disc) => {
+                let mut built = build_link(plan, link, i as u64, disc, adds);
+                if is_impaired {
+                    match build_impairments(link) {
+                        Ok(chain) => {
+                            let rng = Stream::new(plan.seed, Purpose::Impairment, i as u64);
+                            built.impair(Impaired::new(chain, rng));
+                        }
+                        Err(found) => problems.extend(found),
+                    }
+                }
+                take(built);
+            }
+            Err(found) => problems.extend(found),
+        }
+    }
+}
+
+/// Whether a discipline, or one inside it, has classes that look at more of a packet than its key.
+fn has_classes(spec: &Spec) -> bool {
+    const ALWAYS: [&str; 2] = ["priority", "cake"];
+    let Spec::Table(table) = spec else { return ALWAYS.contains(&spec.kind()) };
+    let inner = table.get("qdisc").and_then(|inner| Spec::deserialize(inner).ok());
+    ALWAYS.contains(&spec.kind())
+        || table.contains_key("classes")
+        || inner.is_some_and(|inner| has_classes(&inner))
+}
+
+/// Builds the discipline of a link, unless it is the computed FIFO. `known` are the last settings of a
+/// computed FIFO: they are checked once.
+fn build_discipline<'a>(
+    plan: &Plan,
+    link: &'a PlanLink,
+    index: u32,
+    env: &QdiscEnv,
+    custom: &dyn Custom,
+    known: &mut Option<&'a Arc<LinkSettings>>,
+) -> Result<Option<Box<dyn QueueDisc>>, Vec<Problem>> {
+    let LinkSettings { qdisc, qdisc_path, .. } = &*link.settings;
+    let place = Place { index, name: &link.named(&plan.nodes), path: qdisc_path };
+    if let Some(made) = custom.qdisc(qdisc, env, place) {
+        return made.map(Some).map_err(|problem| vec![problem]);
+    }
+    if known.is_some_and(|known| Arc::ptr_eq(known, &link.settings)) {
+        return Ok(None);
+    }
+    // The parameters of the computed FIFO are checked as those of any other discipline.
+    let built = qdisc::build(qdisc, env, qdisc_path)?;
+    if qdisc.kind() != "fifo" || !link.settings.impairments.is_empty() {
+        return Ok(Some(built));
+    }
+    *known = Some(&link.settings);
+    Ok(None)
+}
+
+/// Builds the impairments of a link's wire.
+fn build_impairments(link: &PlanLink) -> Result<Vec<Box<dyn Impairment>>, Vec<Problem>> {
+    let LinkSettings { impairments, impairments_path, .. } = &*link.settings;
+    let env = ImpairmentEnv { delay: link.delay };
+    let (mut chain, mut problems) = (Vec::new(), Vec::new());
+    for (i, spec) in impairments.iter().enumerate() {
+        let path = format!("{impairments_path}[{i}]");
+        match impairment::build(spec, &env, &path) {
+            Ok(made) => chain.push(made),
+            Err(found) => problems.extend(found),
+        }
+    }
+    if link.delay.0 == 0 {
+        let message = "need a link with a delay of more than 0 s";
+        problems.push(Problem::new(&**impairments_path, message));
+    }
+    if problems.is_empty() { Ok(chain) } else { Err(problems) }
+}
+
+fn build_rate(link: &PlanLink) -> Rate {
+    match &link.settings.schedule {
+        None => Rate::Constant(link.rate),
+        Some(Schedule::Steps(steps)) => {
+            let steps: Vec<_> = steps.iter().map(|&(t, r)| (t.0, r)).collect();
+            Rate::Steps(Box::new(Steps::new(link.rate, &steps)))
+        }
+        Some(Schedule::Mahimahi(ms)) => Rate::Opportunities(Box::new(Opportunities::new(ms))),
+    }
+}
+
+/// The shortest time of each link, from an arrival there to one at its far end, for packets of `size` or more [ps]. A
+/// packet that an impairment holds continues at its release, without a transmission.
+pub(crate) fn shortest_times_of(plan: &Plan, size: u16) -> Vec<u64> {
+    let shortest = |link: &PlanLink| {
+        let is_impaired = !link.settings.impairments.is_empty();
+        let transmission = if is_impaired { 0 } else { build_rate(link).shortest(size) };
+        link.delay.0.saturating_add(transmission)
+    };
+    plan.links.iter().map(shortest).collect()
+}
+
+fn build_link<C: Clock>(
+    plan: &Plan,
+    link: &PlanLink,
+    index: u64,
+    disc: Option<Box<dyn QueueDisc>>,
+    adds: bool,
+) -> Link<C> {
+    let mut limit = link.limit;
+    // ns-2's drop-tail counts the packet in service, and is never quite filled by bytes.
+    if plan.era == Era::Ns2 {
+        if limit.packets != u32::MAX {
+            limit.packets = limit.packets.saturating_sub(1);
+        }
+        if limit.bytes != u64::MAX {
+            limit.bytes = limit.bytes.saturating_sub(1);
+        }
+    }
+    let LinkSettings { mtu, loss, losses, drop, .. } = &*link.settings;
+    let rng = Stream::new(plan.seed, Purpose::Qdisc, index);
+    let mut built = Link::new(build_rate(link), link.delay.0, limit, disc, rng);
+    let loss = Loss::new(*loss, losses, || Stream::new(plan.seed, Purpose::Loss, index));
+    let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX;
+    let watched = adds || plan.record.tables.iter().any(|table| table.is_of_packets());
+    if hazardous || watched {
+        let listed = drop.iter().copied().collect();
+        built.watch(hazardous.then_some(Hazards { loss, listed, mtu: *mtu }));
+    }
+    built
+}

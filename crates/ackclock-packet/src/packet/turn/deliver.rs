@@ -1,0 +1,132 @@
+//! Local events, and the calls to endpoints.
+
+use crate::endpoint::{Deadline, Endpoint, EndpointCtx};
+use crate::ids::FlowId;
+use crate::packet::process::clock::Clock;
+use crate::packet::process::event::{Key, Kind, Stage, What};
+use crate::packet::storage::ticket::Ticket;
+use crate::packet::turn::simulator::Sim;
+use crate::units::Time;
+
+impl<C: Clock> Sim<C> {
+    /// Delivers a packet to its endpoint.
+    #[inline(always)]
+    pub(crate) fn deliver(&mut self, p: usize, index: usize, ticket: Ticket) {
+        let now = ticket.at;
+        let flows = &mut self.flows;
+        let end = &mut flows.ends[index];
+        end.received += 1;
+        let Some(endpoint) = end.endpoint.as_deref_mut() else {
+            return self.reach_branch(p, index, ticket);
+        };
+        let (rng, record) = (&mut flows.rngs[index], &mut self.observer.recorder);
+        let present = Time(C::ps(now));
+        let mut ctx = EndpointCtx { now: present, out: &mut flows.outbox, rng, record };
+        let flow = FlowId(index as u32 / 2);
+        // The packet is built in the argument: moving it right after it was written stalls.
+        if ticket.is_bare() {
+            endpoint.on_packet(ticket.header(flow), &mut ctx);
+        } else {
+            endpoint.on_packet(ticket.into_packet(flow, &mut self.wires.options), &mut ctx);
+        }
+        self.finish_call(p, index, now);
+    }
+
+    pub(crate) fn handle_local(&mut self, p: usize, now: u64, what: What) {
+        let index = what.index();
+        match what.kind() {
+            Kind::Free => {
+                self.sample_link(index, now);
+                self.transmit(p, index as u32, now);
+            }
+            Kind::Release => self.release(p, index as u32, now),
+            Kind::Emit => self.emit(p, index, now),
+            Kind::Disc => {
+                self.sample_link(index, now);
+                self.links.run_timer(index as u32, now);
+                let link = &self.links.list[index];
+                if let Some(managed) = &link.disc
+                    && let Some(interval) = managed.disc.timer_interval()
+                {
+                    let interval = interval.0.max(1);
+                    let at = C::after(now, C::word(interval));
+                    let key = Key::new(at, interval, what.0);
+                    self.schedule.add_local(p, link.stage, key);
+                }
+                self.lose_dropped(index as u32, now);
+            }
+            Kind::Endpoint => {
+                // Any other entry was replaced by one with an earlier deadline.
+                if self.flows.ends[index].pending != now {
+                    return;
+                }
+                self.flows.ends[index].pending = u64::MAX;
+                let Some(endpoint) = self.flows.ends[index].endpoint.as_deref() else { return };
+                let deadline = endpoint.deadline();
+                if self.flows.timers.word(index, deadline, now) <= now {
+                    self.call(p, index, now, |endpoint, ctx| {
+                        // The endpoint's time must not be before its deadline, however words round.
+                        ctx.now = ctx.now.max(deadline.at);
+                        endpoint.on_timer(ctx);
+                    });
+                } else {
+                    self.arm_timer(p, index, now);
+                }
+            }
+            Kind::Start => self.call(p, index, now, |endpoint, ctx| endpoint.start(ctx)),
+        }
+    }
+
+    /// Calls an endpoint, sends the packets that it sends, and enters its next deadline.
+    fn call(
+        &mut self,
+        p: usize,
+        index: usize,
+        now: u64,
+        f: impl FnOnce(&mut dyn Endpoint, &mut EndpointCtx<'_>),
+    ) {
+        let flows = &mut self.flows;
+        let Some(endpoint) = flows.ends[index].endpoint.as_deref_mut() else { return };
+        let (rng, record) = (&mut flows.rngs[index], &mut self.observer.recorder);
+        let present = Time(C::ps(now));
+        let mut ctx = EndpointCtx { now: present, out: &mut flows.outbox, rng, record };
+        f(endpoint, &mut ctx);
+        self.finish_call(p, index, now);
+    }
+
+    /// Sends the packets that an endpoint sent during a call, and enters its next deadline.
+    #[inline(always)]
+    fn finish_call(&mut self, p: usize, index: usize, now: u64) {
+        let end = &mut self.flows.ends[index];
+        let sent = self.flows.outbox.sent().len();
+        if sent > 0 {
+            let route = end.route;
+            end.sent += sent as u64;
+            let hop = *self.routes.at(route as usize);
+            for i in 0..sent {
+                let packet = &self.flows.outbox.sent()[i];
+                let ticket = Ticket::of(packet, route, now, &mut self.wires.options);
+                self.enter::<false>(p, hop, ticket, true);
+            }
+            self.flows.outbox.clear();
+        }
+        self.arm_timer(p, index, now);
+    }
+
+    /// Enters the endpoint's deadline into the local events, if it is earlier than its pending entry.
+    #[inline(always)]
+    fn arm_timer(&mut self, p: usize, index: usize, now: u64) {
+        let end = &mut self.flows.ends[index];
+        let Some(endpoint) = end.endpoint.as_deref() else { return };
+        let deadline = endpoint.deadline();
+        let at = self.flows.timers.word(index, deadline, now);
+        if at < end.pending {
+            end.pending = at;
+            let what = What::new(Kind::Endpoint, index as u32);
+            let ahead = deadline.at.0.saturating_sub(deadline.armed.0);
+            self.schedule.add_local(p, Stage::Node, Key::new(at, ahead, what.0));
+        } else if deadline == Deadline::FAILED {
+            self.failure = endpoint.failure();
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The way of a packet: into a link, through it, and onto the wire; or to its drop.
+
+use crate::packet::network::link::Service;
+use crate::packet::network::route::Hop;
+use crate::packet::network::wires::Channel;
+use crate::packet::outcome::rows::Event;
+use crate::packet::process::clock::Clock;
+use crate::packet::process::event::{Key, Kind, What};
+use crate::packet::storage::ticket::Ticket;
+use crate::packet::turn::simulator::Sim;
+use crate::units::Span;
+use crate::wire::{DropReason, Flags, Packet, Timed};
+
+impl<C: Clock> Sim<C> {
+    /// Takes the next step of a packet's route when it arrives.
+    #[inline(always)]
+    pub(crate) fn forward(&mut self, p: usize, ticket: Ticket) {
+        let hop = self.routes.hop(ticket);
+        if hop.link == Hop::DELIVER {
+            self.deliver(p, hop.channel as usize, ticket);
+        } else {
+            self.enter::<false>(p, hop, ticket, false);
+        }
+    }
+
+    /// A packet enters a link when it arrives there, sent by an endpoint of the process (`here`) or over
+    /// another link, and passes further links as far as its departures are known. With `DEFER` it passes
+    /// this link only, and is sent on later together with others.
+    #[inline(always)]
+    pub(crate) fn enter<const DEFER: bool>(
+        &mut self,
+        p: usize,
+        mut hop: Hop,
+        ticket: Ticket,
+        mut here: bool,
+    ) {
+        // Tickets are assembled only where they are passed on: a wide load of a ticket that was changed in
+        // part stalls.
+        let (mut now, mut position, content) = ticket.parts();
+        let whole = Ticket::from_parts;
+        loop {
+            // The link is looked up again only after rare calls.
+            let mut link = &mut self.links.list[hop.link as usize];
+            if now >= link.plain_until {
+                if !self.check_arrival(p, hop.link, whole(now, position, content)) {
+                    return;
+                }
+                link = &mut self.links.list[hop.link as usize];
+            }
+            link.count_arrival();
+            if link.settle(now) {
+                self.settle_tie(hop.link, whole(now, position, content), here);
+                link = &mut self.links.list[hop.link as usize];
+            }
+            let Some(at) = link.admit(now, ticket.size()) else {
+                let ticket = whole(now, position, content);
+                return self.refuse(hop.link, ticket, DropReason::Overflow, now);
+            };
+            if link.watched {
+                self.record_computed_departure(hop.link, whole(now, position, content));
+            }
+            position += 1;
+            if hop.channel != Hop::ON {
+                return self.put_on_wire(hop.channel, whole(at, position, content));
+            }
+            if at > self.schedule.end {
+                self.wires.beyond.push(whole(at, position, content));
+                return;
+            }
+            let ticket = whole(at, position, content);
+            hop = self.routes.hop(ticket);
+            if DEFER {
+                self.batch.defer(ticket, hop);
+                return;
+            }
+            now = at;
+            here = false;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_computed_departure(&mut self, link: u32, ticket: Ticket) {
+        let packet = ticket.inspect(self.routes.owner(ticket), &self.wires.options);
+        let state = &self.links.list[link as usize];
+        self.observer.record_computed_departure(state, link, &packet);
+        if ticket.flags().has(Flags::AQT) {
+            let waited = C::ps(state.latest_start()) - C::ps(ticket.at);
+            self.wires.options.add_queued(ticket, Span(waited));
+        }
+    }
+
+    /// A packet arrives at a link that is due for a sample, is watched, or has a discipline. Returns whether it
+    /// is to enter the computed FIFO.
+    #[inline(never)]
+    fn check_arrival(&mut self, p: usize, link_id: u32, ticket: Ticket) -> bool {
+        let now = ticket.at;
+        self.sample_link(link_id as usize, now);
+        let link = &mut self.links.list[link_id as usize];
+        if link.watched {
+            let packet = ticket.inspect(self.routes.owner(ticket), &self.wires.options);
+            self.observer.record_packet(now, link_id, &packet, Event::Arrival);
+            if let Some(reason) = link.check_hazards(now, &packet) {
+                link.count_arrival();
+                self.refuse(link_id, ticket, reason, now);
+                return false;
+            }
+        }
+        if link.disc.is_none() {
+            return true;
+        }
+        link.count_arrival();
+        self.enqueue(p, link_id, ticket, now);
+        false
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, link: u32, ticket: Ticket, reason: DropReason, now: u64) {
+        let packet = ticket.into_packet(self.routes.owner(ticket), &mut self.wires.options);
+        self.lose(link, &packet, reason, now);
+    }
+
+    /// A packet enters a link with a discipline.
+    fn enqueue(&mut self, p: usize, link: u32, ticket: Ticket, now: u64) {
+        let flow = self.routes.owner(ticket);
+        // The packet is built in the argument: moving it right after it was written stalls.
+        if ticket.is_bare() {
+            self.links.enqueue(link, ticket.header(flow), now);
+        } else {
+            self.links.enqueue(link, ticket.into_packet(flow, &mut self.wires.options), now);
+        }
+        let is_idle = self.links.list[link as usize].service.end == Service::IDLE;
+        self.lose_dropped(link, now);
+        if is_idle {
+            self.transmit(p, link, now);
+        }
+    }
+
+    /// A packet arrives exactly when a transmission ends: the event that was scheduled first is first.
+    #[cold]
+    #[inline(never)]
+    fn settle_tie(&mut self, link: u32, ticket: Ticket, here: bool) {
+        let ahead = if here {
+            0
+        } else {
+            let from = self.routes.last_link(ticket);
+            self.links.list[from as usize].flight(ticket.size())
+        };
+        self.links.list[link as usize].settle_tie(ticket.at, ahead);
+    }
+
+    /// Begins the next transmission of a link with a discipline whose transmitter is free.
+    #[inline]
+    pub(crate) fn transmit(&mut self, p: usize, link_id: u32, now: u64) {
+        let (link, next) = self.links.transmit(link_id, now);
+        match &next {
+            Some(Timed { at, packet }) => {
+                let (service, stage) = (link.service, link.stage);
+                if !link.watched || !self.watch_departure(p, link_id, packet, now) {
+                    let options = &mut self.wires.options;
+                    let ticket = Ticket::of(packet, packet.route + 1, at.0, options);
+                    self.launch(packet.route, ticket);
+                }
+                let what = What::new(Kind::Free, link_id);
+                let ahead = C::ps(service.end) - C::ps(now);
+                self.schedule.add_local(p, stage, Key::new(service.end, ahead, what.0));
+            }
+            None => match link.held_until(now) {
+                None => link.service = Service { start: now, end: Service::IDLE },
+                Some(at) => {
+                    link.rest_until(at);
+                    let (stage, ahead) = (link.stage, C::ps(at) - C::ps(now));
+                    let what = What::new(Kind::Free, link_id);
+                    self.schedule.add_local(p, stage, Key::new(at, ahead, what.0));
+                }
+            },
+        }
+        self.lose_dropped(link_id, now);
+    }
+
+    /// Puts a packet on the wire of the link at position `from` of the route table; it arrives at the far end at
+    /// its time.
+    #[inline(always)]
+    pub(crate) fn launch(&mut self, from: u32, ticket: Ticket) {
+        let channel = self.routes.at(from as usize).channel;
+        if channel != Hop::ON {
+            self.put_on_wire(channel, ticket);
+        } else if ticket.at > self.schedule.end {
+            self.wires.beyond.push(ticket);
+        } else {
+            self.batch.defer(ticket, self.routes.hop(ticket));
+        }
+    }
+
+    /// Puts a packet into a channel, or into the batch that is being collected for the channel's reader.
+    #[inline(always)]
+    fn put_on_wire(&mut self, channel_id: u32, ticket: Ticket) {
+        let Channel { queue, to, .. } = &mut self.wires.channels[channel_id as usize];
+        let is_first = queue.is_empty();
+        if is_first && self.batch.collect(*to, ticket) {
+            return;
+        }
+        queue.push(&mut self.wires.store, ticket);
+        if is_first {
+            if self.batch.wakes_later {
+                self.batch.woken.push((channel_id, ticket.at));
+            } else {
+                self.wake(channel_id, ticket.at);
+            }
+        }
+    }
+
+    /// Counts and records the packets that a discipline has dropped.
+    #[inline(always)]
+    pub(crate) fn lose_dropped(&mut self, link: u32, now: u64) {
+        if !self.links.dropped.is_empty() {
+            self.lose_all(link, now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lose_all(&mut self, link: u32, now: u64) {
+        let mut dropped = std::mem::take(&mut self.links.dropped);
+        for (packet, reason) in dropped.drain(..) {
+            self.lose(link, &packet, reason, now);
+        }
+        self.links.dropped = dropped;
+    }
+
+    /// Counts and records a packet that is dropped at a link.
+    pub(crate) fn lose(&mut self, link: u32, packet: &Packet, reason: DropReason, now: u64) {
+        self.links.list[link as usize].count_drop(packet, reason);
+        self.flows.count_loss(packet, now >= self.observer.warmup);
+        self.observer.record_drop(now, link, packet, reason);
+    }
+}

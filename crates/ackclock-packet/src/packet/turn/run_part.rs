@@ -1,0 +1,92 @@
+//! Runs the beginning of a run, to see how much work it is.
+
+use crate::agenda::Entry;
+use crate::error::Problem;
+use crate::memory::{end_with, until_it_ends};
+use crate::packet::network::link::Link;
+use crate::packet::process::clock::Clock;
+use crate::packet::process::logical_process::Process;
+use crate::packet::process::stubs::Stubs;
+use crate::packet::turn::simulator::Sim;
+use crate::units::Time;
+
+/// Turns between two counts of what was done, for a network of few links.
+const TURNS: usize = 16;
+
+/// Local events of a turn, besides so many times the steps, that no turn of a run that is predicted well has. Horizons
+/// may be as far away as the end, and then a turn is the whole of what is done at a node.
+const LONG_TURN: u64 = 10_000;
+const LONG_TURN_STEPS: u64 = 4;
+
+/// The beginning of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beginning {
+    /// Until when it ran; none: to the end.
+    pub(crate) until: Option<Time>,
+    /// Whether it ended within a turn, of far more events than it had steps.
+    pub(crate) is_cut: bool,
+    /// Packets that links received.
+    pub(crate) hops: u64,
+    /// Local events.
+    pub(crate) events: u64,
+}
+
+impl<C: Clock> Sim<C> {
+    /// Runs as [`Sim::run`] does until about so many steps, packets at links and local events, are done, or to the end;
+    /// or within a turn until there are far more events, or no memory, after which it must be dropped.
+    pub(crate) fn run_part(&mut self, steps: u64) -> Beginning {
+        self.tally.most_events = LONG_TURN + LONG_TURN_STEPS * steps;
+        let ended = until_it_ends(|| self.run_turns(steps));
+        let is_cut = ended.is_err();
+        let until = match ended {
+            Ok(until) => until,
+            Err(_) => Some(self.tally.cut_at.map_or_else(|| self.reached(), |at| Time(C::ps(at)))),
+        };
+        Beginning { until, is_cut, hops: self.passed_links(), events: self.tally.events }
+    }
+
+    /// Returns until when; `None`: to the end.
+    fn run_turns(&mut self, steps: u64) -> Option<Time> {
+        self.schedule.start();
+        let (mut turns, between) = (0, TURNS + self.links.list.len() / 8);
+        while let Some(Entry { time: soonest, who }) = self.schedule.next() {
+            let p = who as usize;
+            self.schedule.note_soonest(soonest);
+            let horizon = self.schedule.horizon(p, soonest);
+            let outlet = self.schedule.stubs.number(p);
+            if outlet != Stubs::NONE {
+                self.run_stubs(outlet, horizon, soonest, &|| None);
+            }
+            let done = self.run_turn(p, horizon);
+            self.schedule.set_done(p, done);
+            if self.failure.is_some() {
+                break;
+            }
+            self.schedule.schedule(p);
+            turns += 1;
+            if turns % between == 0 && self.passed_links() + self.tally.events >= steps {
+                return Some(self.reached());
+            }
+        }
+        None
+    }
+
+    /// Until when everything is done: the earliest pending event. What it has an effect on may be much later.
+    fn reached(&self) -> Time {
+        let earliest = |process: &Process| process.due::<C>(Stubs::NEVER).0;
+        let earliest = self.schedule.processes.iter().map(earliest).min();
+        Time(C::ps(earliest.unwrap_or(u64::MAX).min(self.schedule.end)))
+    }
+
+    /// Ends a trial within a turn, at an event at `at`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn cut_turn(&mut self, at: u64) {
+        self.tally.cut_at = Some(at);
+        end_with(Problem::new("", "a turn of a trial has too many events"))
+    }
+
+    fn passed_links(&self) -> u64 {
+        self.links.list.iter().map(Link::arrived).sum()
+    }
+}

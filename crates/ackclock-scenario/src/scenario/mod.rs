@@ -1,0 +1,193 @@
+//! STAGE 1: what the user said. These types are the file format (TOML, JSON and Python alike).
+//!
+//! Nothing here is computed: names become ids, units become numbers and defaults are filled in by
+//! [`crate::compile`].
+
+mod data_centre;
+mod defaults;
+mod flow;
+mod frames;
+mod generated;
+mod group;
+mod media;
+mod net;
+mod quic;
+
+pub use data_centre::{FatTree, LeafSpine};
+pub use flow::{AppStep, Flow, TcpOptions, Traffic};
+pub use frames::FrameStream;
+pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, Tiers};
+pub use group::Group;
+pub use media::{Media, Pause};
+pub use net::misread;
+pub use net::{Dumbbell, Graph, Net, NodeSpec, ParkingLot, Ring, Star};
+pub use net::{LinkChange, LinkSpec, LinkStep, Names, RateSpec};
+pub use quic::{QuicOptions, Transport};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::era::Era;
+use crate::units::Span;
+
+/// A simulation: a network, the flows on it, and how long it runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// A name for titles and file names.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The network.
+    pub net: Net,
+    /// What is different at single links of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkChange>,
+    /// Flows named one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<Flow>,
+    /// Generators of flows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<Traffic>,
+    /// Multicast groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Group>,
+    /// Simulated time.
+    #[schemars(extend("x-bare" = true))]
+    #[schemars(range(max = 9_000_000), extend("exclusiveMinimum" = 0))]
+    pub duration: Span,
+    /// Time before measurement begins; rates and means are over `warmup` to `duration`.
+    #[serde(default)]
+    #[schemars(extend("x-bare" = true))]
+    pub warmup: Span,
+    /// Seed of every random number of the run.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Whose defaults apply where a value is left out.
+    #[serde(default)]
+    pub era: Era,
+    /// TCP settings of every flow that does not set its own.
+    #[serde(default)]
+    pub tcp: TcpOptions,
+    /// QUIC settings of every flow over QUIC that does not set its own.
+    #[serde(default)]
+    pub quic: QuicOptions,
+    /// What routes minimise.
+    #[serde(default)]
+    pub routing: Routing,
+    /// Which of several equal paths a flow takes. Left out: `hash` in `fat-tree` and `leaf-spine`, else `first`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equal_paths: Option<EqualPaths>,
+    /// What queues that serve several classes take for a class.
+    #[serde(default)]
+    pub classes: Classes,
+    /// What is recorded besides the summary.
+    #[serde(default)]
+    pub record: Record,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// What routes minimise. `equal_paths` decides between equal ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Routing {
+    /// Number of links.
+    #[default]
+    Hops,
+    /// Sum of propagation delays.
+    Delay,
+    /// Sum of the links' `weight`.
+    Weight,
+}
+
+/// Which of several equal paths a flow takes. Multicast groups take the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EqualPaths {
+    /// The one whose nodes come first in the network's order, all flows the same.
+    First,
+    /// Per flow (ECMP): at each node, a hash of the run's seed, the flow's number and its direction decides between
+    /// the links that lie on a shortest path, each as likely (RFC 2992).
+    Hash,
+}
+
+/// What shares a queue in disciplines that keep flows apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Classes {
+    /// A flow's data is one class, its acknowledgements another.
+    #[default]
+    Stream,
+    /// A flow's data and acknowledgements are one class.
+    Flow,
+    /// All packets sent by one node are one class (ns-2's DRR).
+    Source,
+    /// All packets between two nodes, either way, are one class.
+    Pair,
+}
+
+/// What is recorded besides the summary.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Record {
+    /// Tables: `windows`, `rtts`, `states`, `drops`, `queues`, `packets`, `layers`, `frames`,
+    /// `probe_series` (event by event), `flow_samples`, `link_samples` (every `interval`), `probes`, `ledger` (at the
+    /// end).
+    pub tables: Vec<Table>,
+    /// Interval of the sampled tables; 100 ms if left out.
+    #[schemars(extend("x-bare" = true))]
+    #[schemars(range(min = 0.000_001))]
+    pub interval: Option<Span>,
+    /// Flows whose rows are kept in event tables and `flow_samples`; all if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Vec<u32>>,
+    /// Names of links whose rows are kept in `queues`, `packets` and `link_samples`; all if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<String>>,
+}
+
+/// A recorded table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Table {
+    /// cwnd, ssthresh, in flight after every acknowledgement and timeout.
+    Windows,
+    /// Every round-trip sample.
+    Rtts,
+    /// Every change of a sender's state.
+    States,
+    /// Every dropped packet with its reason.
+    Drops,
+    /// Every change of what waits in every queue.
+    Queues,
+    /// Every arrival at and departure from every queue.
+    Packets,
+    /// Every flow at an interval.
+    FlowSamples,
+    /// Every link at an interval.
+    LinkSamples,
+    /// Inner state of every control at the end of the run.
+    Probes,
+    /// Every change of the layers that a receiver of a multicast group holds.
+    Layers,
+    /// Every frame of a flow with `streams` that is delivered.
+    Frames,
+    /// Every change of the inner state of every control, variable by variable.
+    ProbeSeries,
+    /// What became of the bytes that every link sent, and whose packets held the buffers that lost them.
+    Ledger,
+}
+
+impl Table {
+    /// Whether it is made from the events of packets at links.
+    pub fn is_of_packets(self) -> bool {
+        matches!(self, Self::Packets | Self::Queues | Self::Ledger)
+    }
+
+    /// Whether it is known at the end of the run only.
+    pub fn is_of_end(self) -> bool {
+        matches!(self, Self::Probes | Self::Ledger)
+    }
+}

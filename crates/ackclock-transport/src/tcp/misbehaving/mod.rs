@@ -1,0 +1,97 @@
+//! Receivers that misbehave: each changes what the receiver of the RFCs hears or says.
+
+mod optimistic;
+mod unechoed;
+
+use super::{Receiver, ReceiverParts};
+use crate::endpoint::Endpoint;
+use optimistic::Optimistic;
+use unechoed::Unechoed;
+
+/// A receiver as `parts` describe it, whether it follows the rules or not.
+pub fn receiver(parts: &ReceiverParts) -> Box<dyn Endpoint> {
+    let plain = Receiver::new(parts);
+    match (parts.config.optimistic_acks, parts.config.ecn_echo) {
+        (None, true) => Box::new(plain),
+        (None, false) => Box::new(Unechoed::new(plain)),
+        (Some(ahead), true) => Box::new(Optimistic::new(plain, ahead, parts)),
+        (Some(ahead), false) => Box::new(Optimistic::new(Unechoed::new(plain), ahead, parts)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::endpoint::EndpointCtx;
+    use crate::era::Era;
+    use crate::ids::FlowId;
+    use crate::outbox::Outbox;
+    use crate::record::Recorder;
+    use crate::rng::{Purpose, Stream};
+    use crate::tcp::TcpConfig;
+    use crate::units::{Bytes, Time};
+    use crate::wire::{Flags, Packet};
+
+    fn made(change: impl FnOnce(&mut TcpConfig), size: Option<u64>) -> Box<dyn Endpoint> {
+        let mut config = TcpConfig::of_era(Era::Rfc);
+        (config.delayed_ack, config.mss) = (1, 1000);
+        change(&mut config);
+        receiver(&ReceiverParts { flow: FlowId(0), config, sack: true, size: size.map(Bytes) })
+    }
+
+    fn ack_of(receiver: &mut dyn Endpoint, seq: u32, flags: Flags) -> Packet {
+        let mut out = Outbox::default();
+        let mut ctx = EndpointCtx {
+            now: Time::ZERO,
+            out: &mut out,
+            rng: &mut Stream::new(1, Purpose::Receiver, 0),
+            record: &mut Recorder::default(),
+        };
+        receiver.on_packet(Packet::new(FlowId(0), seq, 1040, flags), &mut ctx);
+        out.take().pop().unwrap()
+    }
+
+    /// Segments 0 and 3 arrive, 1 and 2 are lost.
+    #[test]
+    fn an_optimistic_receiver_hides_what_is_missing() {
+        let data = Flags::default();
+        let mut honest = made(|_| {}, None);
+        let mut liar = made(|c| c.optimistic_acks = Some(0), None);
+        let mut ahead = made(|c| c.optimistic_acks = Some(5), None);
+        let seen = [0, 3].map(|seq| {
+            [&mut honest, &mut liar, &mut ahead].map(|one| ack_of(&mut **one, seq, data))
+        });
+        assert_eq!(seen[0].each_ref().map(|ack| ack.seq), [1, 1, 6]);
+        assert_eq!(seen[1].each_ref().map(|ack| ack.seq), [1, 4, 9]);
+        assert_eq!(seen[1].each_ref().map(|ack| ack.sack_blocks().len()), [1, 0, 0]);
+        assert_eq!(seen[0].each_ref().map(|ack| ack.size), [40; 3]);
+        // 40 bytes, and 12 for one SACK block.
+        assert_eq!(seen[1].each_ref().map(|ack| ack.size), [52, 40, 40]);
+        assert_eq!(liar.snapshot().delivered_packets, 1);
+    }
+
+    #[test]
+    fn no_more_than_the_whole_transfer_is_acknowledged_and_no_connection_before_it_is_there() {
+        let mut liar = made(|c| c.optimistic_acks = Some(50), Some(20_000));
+        assert_eq!(ack_of(&mut *liar, 0, Flags::SYN).seq, 0);
+        assert_eq!(ack_of(&mut *liar, 0, Flags::default()).seq, 20);
+    }
+
+    #[test]
+    fn marks_are_not_reported_in_either_form() {
+        let marked = Flags::ECT | Flags::CE;
+        let mut honest = made(|c| c.ecn = true, None);
+        assert!(ack_of(&mut *honest, 0, marked).flags.has(Flags::ECE));
+        let mut silent = made(|c| (c.ecn, c.ecn_echo) = (true, false), None);
+        assert!(!ack_of(&mut *silent, 0, marked).flags.has(Flags::ECE));
+        // It counts what arrives as any receiver does.
+        assert_eq!(silent.snapshot().received_packets, 1);
+        assert_eq!(silent.snapshot().delivered_packets, 1);
+        let counted = |echo: bool| {
+            let mut one = made(|c| (c.ecn, c.accecn, c.ecn_echo) = (true, true, echo), None);
+            let first = ack_of(&mut *one, 0, Flags::ECT).flags.ace();
+            ack_of(&mut *one, 1, marked).flags.ace() - first
+        };
+        assert_eq!([counted(true), counted(false)], [1, 0]);
+    }
+}

@@ -107,7 +107,7 @@ def test_packets_of_other_constants_do_not_obey(name, other):
 @pytest.mark.parametrize(
     ("name", "packets", "begin"),
     [
-        ("bbr", 40, 5.03),
+        pytest.param("bbr", 40, 5.03, marks=pytest.mark.slow),
         pytest.param("copa", 21, 6.0, marks=pytest.mark.slow),
     ],
 )

@@ -302,6 +302,49 @@ def test_wrong_input_is_one_sentence_and_exit_2(arguments, message, capsys):
     assert printed.out == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["copa", "--property", "utilisation=0.1", "--replay", "stacks"], "no library has"),
+        (["aimd", "--property", "recovery=5", "--replay", "stacks"], "is not measured"),
+        (
+            ["aimd", "--property", "loss-above=2", "--replay", "stacks", "--set", "b=0.8"],
+            "shipped code has its constants; leave b",
+        ),
+    ],
+)
+def test_what_shipped_code_cannot_replay_is_said_before_anything_is_proved(
+    arguments, message, capsys
+):
+    assert main(["prove", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_counterexample_runs_with_the_sender_of_a_library(monkeypatch):
+    """Our Copa in the place of a library's control: the same packets again."""
+    from ackclock.prove import elsewhere
+    from ackclock.studies.differ import shipped
+
+    monkeypatch.setattr(elsewhere, "_libraries", lambda _: ["mine"])
+    monkeypatch.setattr(shipped, "swapped", lambda scenario, _: scenario)
+    question = make_question("copa", "utilisation=0.1")
+    done = prove(question, periods=(2,)).replay
+    other = elsewhere.replay_elsewhere(done, question.relation, question.claim, "stacks")["mine"]
+    assert other.measured == done.measured
+    assert other.replayed
+    assert elsewhere.replay_elsewhere(done, question.relation, question.claim, "packet") == {}
+
+
+def test_a_build_without_libraries_says_how_to_build_them(monkeypatch, capsys):
+    from ackclock.catalogue import schema
+
+    monkeypatch.setattr(schema, "shipped", dict)
+    arguments = ["aimd", "--property", "loss-above=2", "--replay", "stacks"]
+    assert main(["prove", *arguments]) == 2
+    assert '"make stacks" in a checkout' in capsys.readouterr().err
+
+
 def test_a_missing_solver_names_its_extra(monkeypatch, capsys):
     from ackclock.cli import extras
 

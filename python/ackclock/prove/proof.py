@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock._util.text_table import table
 from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ackclock.prove.question import Question
@@ -67,6 +67,8 @@ class Proof(Outcome):
         Of a counterexample.
     replay
         Of a counterexample in packets.
+    elsewhere
+        Of the same in shipped code, by its name.
     """
 
     MARKER: ClassVar[str] = "proof.json"
@@ -79,6 +81,7 @@ class Proof(Outcome):
     formulas: tuple[Formula, ...]
     trace: Trace | None = None
     replay: Replay | None = None
+    elsewhere: Mapping[str, Replay] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
@@ -110,6 +113,7 @@ class Proof(Outcome):
             "formulas": [one.row() for one in self.formulas],
             "counterexample": None if self.trace is None else self.trace.rows(),
             "replay": None if self.replay is None else self.replay.to_dict(),
+            "elsewhere": {name: one.to_dict() for name, one in self.elsewhere.items()},
         }
 
     def __str__(self) -> str:
@@ -123,6 +127,7 @@ class Proof(Outcome):
         if self.replay is not None:
             status = "replayed" if self.replay.replayed else "not replayed, only in the model"
             lines.append(f"{status}: {self.replay.sentence}")
+        lines += [f"{name}: {one.sentence}" for name, one in self.elsewhere.items()]
         if self.trace is not None:
             lines += ["", self._path()]
         rows = [list(map(str, one.row().values())) for one in self.formulas]

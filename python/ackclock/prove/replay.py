@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ackclock.prove.trace import Trace
     from ackclock.results.run import Run
 
-__all__ = ["Replay", "replay", "scenario_data"]
+__all__ = ["MEASURES", "Replay", "packets_of", "replay", "scenario_data"]
 
 ROUND_TRIP_S = 0.1
 """Base round trip of replays [s]."""
@@ -215,7 +215,7 @@ class _Measure(NamedTuple):
         return value < bound if self.least else value > bound
 
 
-_MEASURES = {
+MEASURES = {
     "utilisation": _Measure(_utilisation, "of the capacity"),
     "standing-queue": _Measure(_standing, "BDP at least queued", ("link_samples",), least=False),
     "loss-above": _Measure(
@@ -224,6 +224,12 @@ _MEASURES = {
     "no-starvation": _Measure(_ratio, "of the other flow"),
 }
 """Properties that are measured in packets, by name."""
+
+
+def packets_of(data: Mapping[str, Any]) -> int:
+    """Count the packets to a BDP in the scenario of a replay."""
+    rate = float(str(data["net"]["rate"]).split()[0])
+    return round(rate * ROUND_TRIP_S / 8 / PACKET_BYTES)
 
 
 def replay(
@@ -255,14 +261,14 @@ def replay(
     """
     from ackclock.scenario.scenario import Scenario
 
-    if claim.kind.name not in _MEASURES:
+    if claim.kind.name not in MEASURES:
         return Replay(
             replayed=False,
             measured=None,
             data=None,
             sentence="it was not replayed: packets would have to begin in the solver's first state",
         )
-    measure = _MEASURES[claim.kind.name]
+    measure = MEASURES[claim.kind.name]
     packets = max(round(1 / trace.segment), 4)
     first: Replay | None = None
     for pause in PAUSES if relation.knows_base else PAUSES[:1]:

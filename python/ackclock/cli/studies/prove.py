@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from ackclock.prove.elsewhere import Where
     from ackclock.prove.path import Server
 
 __all__ = ["prove"]
@@ -41,6 +42,9 @@ __all__ = ["prove"]
 )
 @click.option("--longest", type=click.IntRange(2, 12), default=6, show_default=True,
               help="Longest cycle that is searched [round trips].")  # fmt: skip
+@click.option("--replay", "where", type=click.Choice(["packet", "stacks"]),
+              default="packet", show_default=True,
+              help="Run a counterexample in QUIC libraries too.")  # fmt: skip
 @click.option("--list", "listed", is_flag=True, help="List relations and properties.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write page, formulas, scenario into DIR.")
 @JSON
@@ -56,6 +60,7 @@ def prove(
     segment: str | None,
     seconds: float,
     longest: int,
+    where: Where,
     theorems: bool,
     listed: bool,
     out: Path | None,
@@ -67,6 +72,8 @@ def prove(
     A verdict needs two solvers. A counterexample is a scenario, which is run in packets; it counts
     as replayed only if they show the violation.
     """
+    from dataclasses import replace
+
     if listed:
         _list(as_json=as_json)
         return
@@ -74,6 +81,7 @@ def prove(
     from ackclock._util.output_folder import may_replace
     from ackclock._util.progress import Bar
     from ackclock.cli.extras import missing_of
+    from ackclock.prove.elsewhere import check_elsewhere, replay_elsewhere
     from ackclock.prove.proof import Proof
     from ackclock.prove.prove import prove as work
     from ackclock.prove.question import make_question
@@ -84,6 +92,8 @@ def prove(
     if theorems:
         if claim is not None:
             raise click.UsageError("--theorems have their properties; leave out --property")
+        if where != "packet":
+            raise click.UsageError("--theorems are replayed in packets; leave out --replay")
         if out is not None:
             may_replace(out, Theorems.MARKER)
         if missing := missing_of("prove"):
@@ -108,6 +118,7 @@ def prove(
         server=server,
         segment=None if size is None else (size, size),
     )
+    check_elsewhere(where, question.relation, question.values, question.claim)
     if out is not None:
         may_replace(out, Proof.MARKER)
     if missing := missing_of("prove"):
@@ -115,6 +126,9 @@ def prove(
     with Bar(f"prove {control}", shown=not quiet) as progress:
         periods = tuple(range(2, longest + 1, 2))
         proof = work(question, limits=limits, periods=periods, progress=progress)
+        if proof.replay is not None:
+            others = replay_elsewhere(proof.replay, question.relation, question.claim, where)
+            proof = replace(proof, elsewhere=others)
     deliver(proof, out, command_line(), as_json=as_json, quiet=quiet)
 
 

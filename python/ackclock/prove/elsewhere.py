@@ -1,0 +1,131 @@
+"""Counterexamples in shipped code: the scenario of a replay with QUIC libraries.
+
+The link, its buffer and its jitter are those of the replay; only who sends differs. Constants are
+those of the shipped code, so a control whose constants were changed is refused. The kernel is not
+among them: `ackclock emulate` carries no link with jitter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from ackclock.errors import UnsupportedError
+from ackclock.prove.replay import MEASURES, Replay, packets_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from ackclock.prove.controls.relation import Relation
+    from ackclock.prove.properties import Claim
+    from ackclock.results.run import Run
+    from ackclock.scenario.scenario import Scenario
+
+__all__ = ["WHERE", "Where", "check_elsewhere", "replay_elsewhere"]
+
+Where = Literal["packet", "stacks"]
+WHERE: tuple[Where, ...] = ("packet", "stacks")
+"""Who runs a counterexample: our packets alone; QUIC libraries beside them."""
+
+
+def check_elsewhere(
+    where: Where, relation: Relation, values: Mapping[str, Fraction], claim: Claim
+) -> None:
+    """Check, before anything is proved, that a counterexample could be run there.
+
+    Parameters
+    ----------
+    where
+        One of `WHERE`.
+    relation, values
+        The control.
+    claim
+        What is claimed of it.
+
+    Raises
+    ------
+    UnsupportedError
+        This build does not have the control, or it has other constants.
+    """
+    if where == "packet":
+        return
+    if claim.kind.name not in MEASURES:
+        raise UnsupportedError(f"--replay {where}: {claim.kind.name} is not measured in runs")
+    constants = {name for name in values if name not in relation.units}
+    changed = [name for name in constants if values[name] != relation.parameters[name]]
+    if changed:
+        names = ", ".join(sorted(changed))
+        raise UnsupportedError(f"--replay {where}: shipped code has its constants; leave {names}")
+    _libraries(relation.name)
+
+
+def _libraries(control: str) -> list[str]:
+    from ackclock.catalogue import schema
+    from ackclock.studies.differ.shipped import CONTROLS
+
+    peers = [peer for peer, controls in CONTROLS.items() if control in controls]
+    if not peers:
+        raise UnsupportedError(f"--replay stacks: no library has a control like {control}")
+    shipped = schema.shipped()
+    built = [peer for peer in peers if CONTROLS[peer][control] in shipped]
+    if not built:
+        raise UnsupportedError(
+            f"--replay stacks: this build lacks {', '.join(peers)};"
+            ' "make stacks" in a checkout builds them'
+        )
+    return built
+
+
+def replay_elsewhere(
+    done: Replay, relation: Relation, claim: Claim, where: Where
+) -> dict[str, Replay]:
+    """Run a counterexample in shipped code.
+
+    Parameters
+    ----------
+    done
+        The counterexample in packets.
+    relation
+        The control.
+    claim
+        What it violates.
+    where
+        One of `WHERE`.
+
+    Returns
+    -------
+    dict
+        By the name of the code.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario cannot be run there.
+    """
+    from ackclock.scenario.scenario import Scenario
+
+    if done.data is None or where == "packet":
+        return {}
+    data = dict(done.data)
+    data["flows"] = [{**flow, "cc": relation.name} for flow in data["flows"]]
+    tables = list(MEASURES[claim.kind.name].tables)
+    if tables:
+        data["record"] = {"tables": tables}
+    scenario = Scenario.from_data(data)
+    packets = packets_of(data)
+    from ackclock.studies.differ.shipped import swapped
+
+    result = {}
+    for peer in _libraries(relation.name):
+        theirs = swapped(scenario, peer)
+        result[peer] = _judged(theirs.run(record=tables or None), claim, packets, theirs)
+    return result
+
+
+def _judged(run: Run, claim: Claim, packets: int, scenario: Scenario) -> Replay:
+    measure = MEASURES[claim.kind.name]
+    value = measure.read(run, packets)
+    shown = measure.violates(value, float(claim.value))
+    outcome = "the violation is there" if shown else "the violation is not there"
+    sentence = f"{outcome}: {value:.3g} {measure.unit} in packets of it"
+    return Replay(shown, value, dict(scenario.data), sentence)

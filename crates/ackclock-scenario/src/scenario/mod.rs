@@ -1,7 +1,7 @@
 //! STAGE 1: what the user said. These types are the file format (TOML, JSON and Python alike).
 //!
 //! Nothing here is computed: names become ids, units become numbers and defaults are filled in by
-//! [`crate::compile`].
+//! `compile` of the packet engine.
 
 mod data_centre;
 mod defaults;

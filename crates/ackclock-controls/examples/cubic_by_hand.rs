@@ -63,7 +63,7 @@ fn main() {
 mod tests {
     use super::*;
 
-    /// RFC 9438 section 4.2: W(t) = C (t - K)^3 + W_max, K = cbrt(W_max (1 - beta) / C) = cbrt(75) = 4.217 s.
+    /// RFC 9438 section 4.2: `W(t) = C (t - K)^3 + W_max`, `K = cbrt(W_max (1 - beta) / C)` = cbrt(75) = 4.217 s.
     #[test]
     fn the_window_follows_the_cubic_of_rfc_9438() {
         let mut cubic = control(&Spec::from("cubic")).unwrap();

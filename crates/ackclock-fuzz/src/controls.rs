@@ -98,16 +98,22 @@ fn drive(spec: &Spec, env: &CcEnv, events: &[[u8; 4]]) -> Vec<(u64, u64)> {
                 ack.delivered = delivered + u64::from(acked);
                 ack.propagation = (c & 4 == 4).then_some(min_rtt);
                 if samples {
-                    let mut sample = RateSample::default();
-                    sample.has_data = true;
-                    sample.newly_acked = acked;
-                    sample.delivered = u64::from(acked) + delivered % 50;
-                    sample.prior_delivered = delivered - delivered % 50;
-                    (sample.send_elapsed, sample.ack_elapsed) = (rtt, rtt);
-                    (sample.is_app_limited, sample.tx_in_flight) = (limited, flight);
-                    (sample.lost, sample.rtt) = (u64::from(a % 5), Some(rtt));
-                    (sample.is_cwnd_limited, sample.in_recovery) = (!limited, recovering);
-                    sample.has_selective_acks = c & 8 == 8;
+                    let mut sample = RateSample {
+                        has_data: true,
+                        newly_acked: acked,
+                        delivered: u64::from(acked) + delivered % 50,
+                        prior_delivered: delivered - delivered % 50,
+                        send_elapsed: rtt,
+                        ack_elapsed: rtt,
+                        is_app_limited: limited,
+                        tx_in_flight: flight,
+                        lost: u64::from(a % 5),
+                        rtt: Some(rtt),
+                        is_cwnd_limited: !limited,
+                        in_recovery: recovering,
+                        has_selective_acks: c & 8 == 8,
+                        ..RateSample::default()
+                    };
                     sample.complete(min_rtt);
                     ack.sample = Some(sample);
                 }

@@ -64,7 +64,9 @@ fn settle(rules: &Value, root: &Value, value: &mut Value) {
                 let Some(rules) = properties.get(key) else { continue };
                 match (rules.get("x-room").and_then(Value::as_str), inner) {
                     (Some(room), Value::Array(list)) => {
-                        list.iter_mut().for_each(|one| settle_algorithm(room, one));
+                        for entry in list {
+                            settle_algorithm(room, entry);
+                        }
                     }
                     (Some(room), one) => settle_algorithm(room, one),
                     (None, inner) => settle(rules, root, inner),
@@ -75,7 +77,9 @@ fn settle(rules: &Value, root: &Value, value: &mut Value) {
             let Some(rules) = rules.get("items") else { return };
             // Numbers, of which a trace may have millions, hold no algorithm.
             if list.iter().any(|item| item.is_object() || item.is_array()) {
-                list.iter_mut().for_each(|item| settle(rules, root, item));
+                for item in list {
+                    settle(rules, root, item);
+                }
             }
         }
         _ => {}

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FACE = "core"
 """The crate whose tests in files run what the others are together."""
 
-ROOMS = {
+ROOMS: dict[str, dict[str, list[str]]] = {
     "cc": {"controls": ["cc::"], "transport": ["tcp::"]},
     "recovery": {"controls": ["recovery::"], "transport": ["tcp::"]},
     "slow_start": {"controls": ["slow_start::"], "transport": ["tcp::"]},

@@ -136,6 +136,21 @@ def test_a_paper_runs_its_code_only_where_it_is_allowed(folder, paper, capsys):
     (paper / "scenarios" / "stranger.toml").write_text(
         "[scenario]\n" + nested.replace("mine.py:Mine", f"{folder}/mine.py:Mine")
     )
+    claim = """
+[[claim]]
+id = "S-9"
+statement = "the stranger's sender sends"
+kind = "Q"
+paper = "it sends"
+where = "nowhere"
+
+[[claim.check]]
+measure = "SELECT replicate, goodput_bps AS value FROM stranger.flows"
+expect = { at_least = 1 }
+reason = "a study runs where a claim needs it"
+"""
+    with (paper / "claims.toml").open("a") as claims:
+        claims.write(claim)
     read(paper)
     assert not was_run(folder)
     command = ["reproduce", str(paper), "--dry-run", "--store", str(folder / "s")]

@@ -660,7 +660,10 @@ def _tidy(
 
 
 def _respelled(sweep: Design, slots: Sequence[Slot], raw: pa.Table) -> pa.Table:
-    """Write names of algorithms as the cases of the sweep do, not as the first that ran."""
+    """Write names of algorithms as the cases of the sweep do, not as the first that ran.
+
+    A sweep that was read from a store has no documents: its names stay as they are stored.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -673,6 +676,8 @@ def _respelled(sweep: Design, slots: Sequence[Slot], raw: pa.Table) -> pa.Table:
     )
     from ackclock.experiments.store.keeper import KEY
 
+    if not hasattr(sweep.case, "to_document"):
+        return raw
     rooms = [room for room in COLUMNS if room in raw.column_names]
     stored = [(room, str(name)) for room in rooms for name in pc.unique(raw[room]).to_pylist()]
     changes = [point.changes for point in sweep.points]

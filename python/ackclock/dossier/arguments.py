@@ -14,10 +14,9 @@ from ackclock._util.foreign_files import read_text
 from ackclock.errors import AckclockError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from ackclock.dossier.profile import Profile, Requirement
+    from ackclock.dossier.profile import Profile
 
 __all__ = ["ArgumentError", "read_arguments"]
 
@@ -105,17 +104,14 @@ def _sections(text: str) -> list[tuple[int, str, str]]:
 
 def _find_requirement(name: str, profile: Profile) -> str:
     """Find the id that a heading means."""
-    by_section: Mapping[str, list[Requirement]] = {
-        section: [one for one in profile.requirements.values() if one.section == section]
-        for section in {one.section for one in profile.requirements.values()}
-    }
     if name in profile.requirements:
         return name
-    of_section = by_section.get(name, [])
-    if len(of_section) == 1:
-        return of_section[0].id
-    if of_section:
-        ids = ", ".join(one.id for one in of_section)
-        raise AckclockError(f"section {name} has {len(of_section)} requirements; expected {ids}")
-    hint = suggestion(name, [*profile.requirements, *by_section])
+    sections = {requirement: entry.section for requirement, entry in profile.requirements.items()}
+    ids = [requirement for requirement, section in sections.items() if section == name]
+    if len(ids) == 1:
+        return ids[0]
+    if ids:
+        message = f"section {name} has {len(ids)} requirements; expected {', '.join(ids)}"
+        raise AckclockError(message)
+    hint = suggestion(name, [*sections, *sections.values()])
     raise AckclockError(f'{profile.name} has no requirement "{name}"; {hint}')

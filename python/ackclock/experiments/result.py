@@ -683,10 +683,12 @@ def _respelled(sweep: Design, slots: Sequence[Slot], raw: pa.Table) -> pa.Table:
     changes = [point.changes for point in sweep.points]
     if not stored or not (has_other_name(stored) or writes_other_name(sweep.case, changes)):
         return raw
-    points = {slot.key: sweep.points[slot.point] for slot in slots}
-    written = {
-        key: written_names(sweep.case_at(point).to_document()) for key, point in points.items()
+    # Replicates of a point share its document.
+    names_at = {
+        number: written_names(sweep.case_at(sweep.points[number]).to_document())
+        for number in {slot.point for slot in slots}
     }
+    written = {slot.key: names_at[slot.point] for slot in slots}
     keys = raw[KEY].to_pylist()
     for room in rooms:
         names = [

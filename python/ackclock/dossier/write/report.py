@@ -73,8 +73,6 @@ def write_html(dossier: Finding, at: Path) -> str:
     at
         The folder, with the figures in it.
     """
-    from ackclock import _core
-
     results = dossier.results
     profile = results.task.profile
     rows = [_row(row) for row in results.rows]
@@ -118,7 +116,7 @@ def write_html(dossier: Finding, at: Path) -> str:
         audits=[_audit(name, one, at) for name, one in results.audits.items()],
         changes=dossier.changes,
         studies={name: study.provenance for name, study in results.made.studies.items()},
-        version=_core.version(),
+        version=dossier.version,
         command=dossier.command,
         runs=number(results.runs),
         cpu=number(results.cpu_s, 3),

@@ -299,14 +299,16 @@ def read_table(
         schema = pq.read_schema(file)
         file.seek(0)
         texts = [field.name for field in schema if _is_text(field.type)]
-        with pq.ParquetFile(file, read_dictionary=texts) as opened:
+        # No threads: Arrow's own let go of the file, a Python object, some time after the call, and
+        # where Python is ending by then that aborts the process.
+        with pq.ParquetFile(file, read_dictionary=texts, pre_buffer=False) as opened:
             names = [name for name in schema.names if columns is None or name in columns]
             least = _least_bytes(opened.metadata, schema, names)
             rows = opened.metadata.num_rows
             if rows > most_rows or least > most_bytes:
                 reason = f"it has {rows:,} rows of {len(names)} columns"
                 raise ForeignFileError(path, f"{reason}; {_FEWER}")
-            table = opened.read(columns=columns)
+            table = opened.read(columns=columns, use_threads=False)
     plain = {
         name: pa.string() if _is_words(schema.field(name).type) else schema.field(name).type
         for name in table.column_names

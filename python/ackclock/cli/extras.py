@@ -13,6 +13,7 @@ EXTRA_OF = {
     "clarabel": "papers",
     "cvc5": "prove",
     "distributed": "cluster",
+    "dpkt": "read",
     "duckdb": "papers",
     "gymnasium": "gym",
     "matplotlib": "papers",

@@ -80,6 +80,11 @@ GROUPS: dict[str, dict[str, Home]] = {
             "ackclock.cli.studies.evaluate:gym", "Compare baseline policies of an environment."
         ),
     },
+    "Start from a capture": {
+        "read": Home(
+            "ackclock.cli.studies.captures:read", "Read a capture or a log of a real connection."
+        ),
+    },
     "Papers": {
         "reproduce": Home(
             "ackclock.cli.reproduce:reproduce", "Redraw a paper's figures and judge its claims."

@@ -1,0 +1,125 @@
+"""Opens a capture or a log, whatever its format, and reads it.
+
+A file is known by its first bytes, not by its name; gzip and zstd are unpacked up to the same
+bound of size that holds for plain files.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import IO
+
+from ackclock._util.foreign_files import MOST_BYTES, ForeignFileError, is_deep, open_file
+from ackclock.captures.read.connections import flows_of_packets
+from ackclock.captures.read.logs import is_ss_log, trace_of_json, trace_of_lines, trace_of_ss
+from ackclock.captures.read.packets import is_capture, read_packets
+from ackclock.captures.read.qlog import is_qlog, trace_of_qlog
+from ackclock.captures.trace import CaptureError, Trace
+
+__all__ = ["FORMS", "read_trace"]
+
+FORMS = ("pcap", "pcapng", "qlog", "ss", "iperf3", "flent", "ndt7", "tcp-info")
+"""Formats that are read."""
+
+MOST_CAPTURE = 4 * 2**30
+"""Largest capture [bytes], which is not held in memory."""
+
+
+def read_trace(
+    path: str | Path,
+    *,
+    interface: int | None = None,
+    interval_s: float = 1.0,
+    keep_addresses: bool = False,
+) -> Trace:
+    """Read a capture or a log.
+
+    Parameters
+    ----------
+    path
+        The file.
+    interface
+        Number of the interface of a capture; left out: where packets were seen first.
+    interval_s
+        Time between two outputs of ``ss`` where the log has no times [s].
+    keep_addresses
+        Whether flows have the addresses of their ends.
+
+    Raises
+    ------
+    CaptureError
+        It is not of a known format, or is larger than what is read.
+    OSError
+        It cannot be opened.
+    """
+    path = Path(path)
+    with open_file(path, links=True) as file:
+        head = file.read(8192)
+        if is_capture(head):
+            if os.fstat(file.fileno()).st_size > MOST_CAPTURE:
+                raise CaptureError(f"{path}: it has more than {MOST_CAPTURE / 2**30:g} GiB")
+            file.seek(0)
+            return _packets(file, path, interface, keep_addresses=keep_addresses)
+        file.seek(0)
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ForeignFileError(path, f"it has more than {MOST_BYTES / 2**20:g} MiB")
+    data = _unpack(data, path)
+    head = data[:8192]
+    if is_capture(head):
+        return _packets(io.BytesIO(data), path, interface, keep_addresses=keep_addresses)
+    if interface is not None:
+        raise CaptureError(f"{path}: it has no interfaces; leave --interface out")
+    if is_qlog(head):
+        return trace_of_qlog(data, path)
+    if is_ss_log(head):
+        text = data.decode("utf-8", "replace")
+        return trace_of_ss(text, path, interval_s=interval_s, keep_addresses=keep_addresses)
+    return _json(data, path)
+
+
+def _packets(file: IO[bytes], path: Path, interface: int | None, *, keep_addresses: bool) -> Trace:
+    packets = read_packets(file, path)
+    if not packets.segments:
+        raise CaptureError(f"{path}: it has no TCP segments and no datagrams")
+    return flows_of_packets(packets, path, point=interface, keep_addresses=keep_addresses)
+
+
+def _unpack(data: bytes, path: Path) -> bytes:
+    try:
+        if data[:2] == b"\x1f\x8b":
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                data = packed.read(MOST_BYTES + 1)
+        elif data[:4] == b"\x28\xb5\x2f\xfd":
+            import pyarrow as pa
+
+            with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
+                data = stream.read(MOST_BYTES + 1)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise CaptureError(f"{path}: it cannot be unpacked: {str(error)[:100]}") from None
+    if len(data) > MOST_BYTES:
+        raise CaptureError(f"{path}: it has more than {MOST_BYTES / 2**20:g} MiB unpacked")
+    return data
+
+
+def _json(data: bytes, path: Path) -> Trace:
+    expected = f"expected {', '.join(FORMS[:-1])} or {FORMS[-1]}"
+    if data.lstrip()[:1] not in (b"{", b"["):
+        raise CaptureError(f"{path}: its format is not known; {expected}")
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        lines = data.split(b"\n", 1)
+        if len(lines) > 1 and lines[1].strip()[:1] == b"{":
+            return trace_of_lines(data, path)
+        raise CaptureError(f"{path}: it is not JSON: {str(error)[:200]}") from None
+    if is_deep(document):
+        raise CaptureError(f"{path}: its tables and lists are nested too deep; expected a few")
+    if isinstance(document, dict) and ("Snapshot" in document or "TCPInfo" in document):
+        return trace_of_lines(data, path)
+    return trace_of_json(document, path)

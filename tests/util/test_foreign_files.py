@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from ackclock._util import foreign_files
 
 
-def test_a_table_is_read_by_the_thread_that_asks(tmp_path, monkeypatch):
+def test_a_table_is_read_by_the_thread_that_requests_it(tmp_path, monkeypatch):
     # What Arrow's own threads hold of a file they give back after the call, in a process that may
     # be ending: Python ends such a thread, and C++ the process, with SIGABRT.
     pq.write_table(pa.table({f"c{i}": range(20_000) for i in range(20)}), tmp_path / "t.parquet")

@@ -84,6 +84,10 @@ GROUPS: dict[str, dict[str, Home]] = {
         "read": Home(
             "ackclock.cli.studies.captures:read", "Read a capture or a log of a real connection."
         ),
+        "calibrate": Home(
+            "ackclock.cli.studies.captures:calibrate",
+            "Estimate its path; try other controls on it.",
+        ),
     },
     "Papers": {
         "reproduce": Home(

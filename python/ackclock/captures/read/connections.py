@@ -167,30 +167,39 @@ def _flow(
             direction.send(time_s, segment)
         else:
             direction.acknowledge(time_s, segment)
-    halves = _handshake(segments, sender)
+    halves, size = _handshake(segments, sender)
     if halves[0] is not None and halves[1] is not None:
         # Both halves of the handshake are a round trip that no queue of this flow delayed.
         third_s = (segments[0].time_ns - zero) / 1e9 + sum(filter(None, halves))
         direction.handshake = third_s, halves[0] + halves[1]
     flow = direction.trace("", halves)
+    flow.facts["handshake_bytes"] = size
     _doubt(flow, segments, sender)
     return flow
 
 
-def _handshake(segments: list[Segment], sender: End) -> tuple[float | None, float | None]:
-    """Halves of the round trip: from the capture to the sender, and to the receiver [s]."""
+def _handshake(
+    segments: list[Segment], sender: End
+) -> tuple[tuple[float | None, float | None], int]:
+    """Halves of the round trip: from the capture to the sender, and to the receiver [s].
+
+    With them, the bytes of the two packets that crossed the longer half.
+    """
     head = segments[:20]
     opening = [s for s in head if s.flags & (_SYN | _ACK) == _SYN]
     answers = [s for s in head if s.flags & (_SYN | _ACK) == _SYN | _ACK]
     if len(opening) != 1 or len(answers) != 1 or answers[0].time_ns < opening[0].time_ns:
-        return None, None
+        return (None, None), 0
     opener = opening[0].source
     third = next(
         (s for s in head if s.source == opener and not s.flags & _SYN and s.flags & _ACK), None
     )
     far = (answers[0].time_ns - opening[0].time_ns) / 1e9
     near = (third.time_ns - answers[0].time_ns) / 1e9 if third else None
-    return (near, far) if opener == sender else (far, near)
+    size = opening[0].size + answers[0].size
+    if third is not None and near is not None and near > far:
+        size = answers[0].size + third.size
+    return ((near, far) if opener == sender else (far, near)), size
 
 
 def _doubt(flow: FlowTrace, segments: list[Segment], sender: End) -> None:

@@ -303,6 +303,11 @@ class Direction:
             pairs, constant = self.sender_halves, to_receiver or 0.0
         else:
             pairs, constant = self.rtts, to_sender or 0.0
+        if flow.position == "receiver" and not self.sender_halves:
+            pairs = []
+            flow.doubts.append(
+                "without timestamps a capture near the receiver has no round trips of data"
+            )
         data = np.asarray(pairs, float).reshape(-1, 2)
         data[:, 1] += constant
         if self.handshake is not None:
@@ -326,6 +331,7 @@ class Direction:
             "has_timestamps": self.has_timestamps,
             "stream_bytes": self.arrived,
             "rtt_samples": len(self.rtts),
+            "has_handshake": self.handshake is not None,
         }
         return flow
 

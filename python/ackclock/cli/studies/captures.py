@@ -1,4 +1,4 @@
-"""The command ``ackclock read``."""
+"""The commands ``ackclock read`` and ``ackclock calibrate``."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock.cli.options import FILE, JSON, QUIET
+from ackclock.cli.options import FILE, JSON, QUIET, WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["read"]
+__all__ = ["calibrate", "read"]
 
 _INTERFACE = click.option(
     "--interface", type=click.IntRange(min=0), metavar="NUMBER",
@@ -73,3 +73,74 @@ def read(
         file, interface=interface, interval_s=interval_s, keep_addresses=keep_addresses, csv=csv
     )
     deliver(reading, out, command_line(), as_json=as_json, quiet=quiet)
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@click.option("--flow", type=click.IntRange(min=1), default=1, show_default=True, metavar="NUMBER",
+              help="Number of the flow, as `ackclock read` prints it.")  # fmt: skip
+@click.option("--cc", "control", metavar="NAME",
+              help="Control of the flow; left out: what the file names, else cubic.")  # fmt: skip
+@click.option("--try", "alternatives", metavar="NAMES",
+              help="Controls to try on the path, as in --try bbr3,cubic,copa.")  # fmt: skip
+@click.option("--qdisc", "qdiscs", metavar="NAMES",
+              help="Queues to try beside FIFO, as in --qdisc fq-codel.")  # fmt: skip
+@click.option("--draws", type=click.IntRange(2, 1000), default=20, show_default=True,
+              help="Paths drawn from the intervals for each alternative.")  # fmt: skip
+@_source
+@WORKERS
+@click.option("--out", type=FILE, metavar="DIR",
+              help="Write page, scenario and data into DIR.")  # fmt: skip
+@JSON
+@QUIET
+def calibrate(
+    file: Path,
+    *,
+    flow: int,
+    control: str | None,
+    alternatives: str | None,
+    qdiscs: str | None,
+    draws: int,
+    interface: int | None,
+    interval_s: float,
+    workers: int | None,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Estimate the path behind a flow of FILE, replay the flow on it, try others on it.
+
+    Rate, base round trip, buffer, kind of drops and random loss have an interval each, or are
+    said not to be known. --out has the path as a scenario, path.toml.
+    """
+    from ackclock._util.command_line import command_line
+    from ackclock._util.output_folder import may_replace
+    from ackclock._util.progress import Bar
+    from ackclock.captures.calibrate.calibration import Calibration
+    from ackclock.captures.calibrate.calibration import calibrate as work
+    from ackclock.cli.studies.deliver import deliver
+
+    _extra()
+    controls, queues = _names(alternatives, "cc", "--try"), _names(qdiscs, "qdisc", "--qdisc")
+    _names(control, "cc", "--cc")
+    if out is not None:
+        may_replace(out, Calibration.MARKER)
+    with Bar("calibrate", shown=not quiet) as progress:
+        result = work(
+            file, flow=flow, control=control, alternatives=controls, qdiscs=queues, draws=draws,
+            workers=workers, interface=interface, interval_s=interval_s, progress=progress,
+        )  # fmt: skip
+    deliver(result, out, command_line(), as_json=as_json, quiet=quiet)
+
+
+def _names(text: str | None, room: str, option: str) -> list[str]:
+    """Names of algorithms, checked."""
+    from ackclock.catalogue.schema import names as names_of
+    from ackclock.errors import suggestion
+
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    for name in names:
+        if name not in names_of(room):
+            message = f'{option}: there is no {room} "{name}"; '
+            raise click.UsageError(message + suggestion(name, names_of(room)))
+    return names

@@ -1,0 +1,338 @@
+"""Estimates a path from what a flow shows, by closed forms and filters.
+
+While the bottleneck is busy, what is delivered grows at its rate; whether it is busy is known from
+round trips above the least. The least round trip less the times of transmission is the base delay.
+A packet that meets a full queue is lost, so that round trips about a loss less the base are the
+buffer. Losses at short queues are random, an AQM's or a policer's.
+
+Every value has an interval of about 95 %, or is None where the flow does not show it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ackclock.captures.calibrate.evidence import Evidence
+    from ackclock.captures.trace import Floats
+
+__all__ = ["VARIES", "Path", "Value", "estimate"]
+
+Drop = Literal["drop-tail", "aqm", "policer", "none", "not known"]
+
+_Z = 1.96
+_BUSY = 0.15
+"""Share of the largest queueing delay above which a bottleneck is taken as busy."""
+VARIES = 0.06
+"""Relative spread of busy rates above which the rate is said to vary."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def clip(self, low: float, high: float) -> Value:
+        """The same within bounds.
+
+        Parameters
+        ----------
+        low, high
+            The bounds.
+        """
+        return Value(*(min(max(x, low), high) for x in (self.value, self.low, self.high)))
+
+
+@dataclass
+class Path:
+    """A path, as far as a flow shows it.
+
+    Parameters
+    ----------
+    rate_bps
+        Rate of the bottleneck that the flow had.
+    least_rate_bps
+        What the flow got at least, where the rate is not known.
+    rates
+        Time, rate, and whether the bottleneck was busy, by windows.
+    base_s
+        Round trip without queues and without transmission at the bottleneck.
+    buffer_bytes
+        What the bottleneck holds.
+    least_buffer_bytes
+        The longest queue, where the buffer is not known.
+    drop
+        What drops packets.
+    loss
+        Share of packets lost at random.
+    varies
+        Share by which rates of busy windows spread: a rate that changes, or traffic of others.
+    doubts
+        What is not known, as sentences.
+    facts
+        Counts that the estimates rest on.
+    """
+
+    rate_bps: Value | None = None
+    least_rate_bps: float | None = None
+    rates: tuple[Floats, Floats, Floats] = field(
+        default_factory=lambda: (np.empty(0), np.empty(0), np.empty(0))
+    )
+    base_s: Value | None = None
+    buffer_bytes: Value | None = None
+    least_buffer_bytes: float | None = None
+    drop: Drop = "not known"
+    loss: Value | None = None
+    varies: float | None = None
+    doubts: list[str] = field(default_factory=list)
+    facts: dict[str, float] = field(default_factory=dict)
+
+
+def estimate(evidence: Evidence) -> Path:
+    """Estimate a path.
+
+    Parameters
+    ----------
+    evidence
+        What a flow shows.
+    """
+    path = Path()
+    if len(evidence.times_s) < 10 or evidence.duration_s <= 0:
+        path.doubts.append("fewer than ten deliveries: nothing can be estimated")
+        return path
+    if not len(evidence.rtts_s):
+        path.doubts.append("no round trips: neither the delay nor the buffer can be estimated")
+    _estimate_rate(evidence, path)
+    if len(evidence.rtts_s):
+        _estimate_base(evidence, path)
+        _estimate_drops(evidence, path)
+    return path
+
+
+def _windows(evidence: Evidence, length_s: float) -> tuple[Floats, Floats, Floats]:
+    """Starts, ends and rates on the wire of consecutive windows, from delivery to delivery."""
+    times, delivered = evidence.times_s, evidence.delivered_bytes
+    edges = np.arange(times[0], times[-1] + length_s, length_s)
+    index = np.unique(np.searchsorted(times, edges, side="right") - 1)
+    starts, ends = times[index[:-1]], times[index[1:]]
+    size = np.diff(delivered[index])
+    span = ends - starts
+    keep = span > length_s / 2
+    rates = size[keep] * 8 * evidence.ratio / span[keep]
+    return starts[keep], ends[keep], rates
+
+
+def _queue_floor(evidence: Evidence, starts: Floats, ends: Floats) -> Floats:
+    """Least round trip of each window; NaN where it has none."""
+    floor = np.full(len(starts), np.nan)
+    low = np.searchsorted(evidence.rtt_times_s, starts)
+    high = np.searchsorted(evidence.rtt_times_s, ends)
+    for number, (a, b) in enumerate(zip(low, high, strict=True)):
+        if b > a:
+            floor[number] = evidence.rtts_s[a:b].min()
+    return floor
+
+
+def _estimate_rate(evidence: Evidence, path: Path) -> None:
+    mean = float(evidence.delivered_bytes[-1] - evidence.delivered_bytes[0]) * 8 * evidence.ratio
+    mean /= evidence.duration_s
+    if mean <= 0:
+        path.doubts.append("nothing was delivered: no rate can be estimated")
+        return
+    packet_s = evidence.size_bytes * 8 / mean
+    rtt = float(np.median(evidence.rtts_s)) if len(evidence.rtts_s) else 0.1
+    length_s = max(2 * rtt, 40 * packet_s, 0.05)
+    length_s = min(length_s, max(evidence.duration_s / 6, 12 * packet_s))
+    starts, ends, rates = _windows(evidence, length_s)
+    if len(rates) < 3:
+        path.least_rate_bps = mean
+        path.doubts.append("too short for a rate: only what was delivered is known")
+        return
+    if not len(evidence.rtts_s):
+        path.least_rate_bps = float(np.percentile(rates, 90))
+        path.rates = ends, rates, np.zeros(len(rates))
+        path.doubts.append("without round trips it is not known whether the bottleneck was busy")
+        return
+    least = float(evidence.rtts_s.min())
+    top = float(np.percentile(evidence.rtts_s, 99)) - least
+    floor = _queue_floor(evidence, starts, ends)
+    busy = floor - least > max(_BUSY * top, 1.5 * packet_s, 2e-4)
+    path.rates = ends, rates, busy.astype(float)
+    path.facts["busy_windows"] = int(busy.sum())
+    if busy.sum() < 3:
+        path.least_rate_bps = float(np.percentile(rates, 95))
+        path.doubts.append(
+            "the flow never kept the bottleneck busy: its rate is at least what was delivered"
+        )
+        return
+    values = rates[busy]
+    middle = float(np.median(values))
+    spread = float(1.4826 * np.median(np.abs(values - middle)))
+    half = _Z * 1.25 * spread / np.sqrt(len(values)) + 0.002 * middle
+    path.rate_bps = Value(middle, middle - half, middle + half)
+    low, high = np.percentile(values, [10, 90])
+    path.varies = float(high - low) / 2 / middle
+    if path.varies > VARIES:
+        path.doubts.append(
+            f"rates of busy windows spread by {100 * path.varies:.0f} %: the link's rate changes,"
+            " or others send too; one flow does not show which"
+        )
+
+
+def _estimate_base(evidence: Evidence, path: Path) -> None:
+    rate = path.rate_bps.value if path.rate_bps else path.least_rate_bps
+    if not rate:
+        return
+    base = evidence.base_s(rate)
+    packet_s = evidence.size_bytes * 8 / rate
+    # Links beside the bottleneck take time too: up to a fifth of that, at ten times its rate.
+    low = max(0.0, base - 0.2 * packet_s)
+    high = float(min(evidence.rtts_s.min(), np.nanmin([evidence.handshake_s, np.inf])))
+    if not evidence.has_packets:
+        path.doubts.append("the base delay is the least that was logged; logs smooth round trips")
+    path.base_s = Value(base, min(low, base), max(high, base))
+
+
+def _clusters(losses: Floats, gap_s: float) -> list[Floats]:
+    """Losses that are nearer than a time belong together."""
+    if not len(losses):
+        return []
+    return list(np.split(losses, np.nonzero(np.diff(losses) > gap_s)[0] + 1))
+
+
+def _peak(evidence: Evidence, low_s: float, high_s: float) -> float:
+    a, b = np.searchsorted(evidence.rtt_times_s, [low_s, high_s])
+    return float(evidence.rtts_s[a:b].max()) if b > a else float("nan")
+
+
+def _estimate_drops(evidence: Evidence, path: Path) -> None:
+    if path.base_s is None:
+        return
+    rate = path.rate_bps.value if path.rate_bps else path.least_rate_bps or 0.0
+    base = path.base_s.value
+    queues = evidence.rtts_s - base
+    packet_s = evidence.size_bytes * 8 / rate
+    longest = float(np.percentile(queues, 99.5))
+    path.least_buffer_bytes = max(0.0, longest * rate / 8)
+    rtt = float(np.median(evidence.rtts_s))
+    groups = _clusters(evidence.losses_s, rtt)
+    path.facts |= {"losses": len(evidence.losses_s), "loss_events": len(groups)}
+    if not groups:
+        path.drop = "none"
+        path.doubts.append("nothing was lost: the buffer is at least the longest queue")
+        sent = max(1, len(evidence.sent_times_s))
+        path.loss = Value(0.0, 0.0, 3 / sent) if evidence.has_packets else None
+        return
+    reach = max(rtt, 4 * packet_s)
+    peaks = np.array([_peak(evidence, g[0] - reach, g[0] + reach / 4) - base for g in groups])
+    known = np.isfinite(peaks)
+    peaks, groups = peaks[known], [g for g, k in zip(groups, known, strict=True) if k]
+    if not len(peaks):
+        path.doubts.append("no round trip near a loss: neither buffer nor kind of drop are known")
+        return
+    _classify(evidence, path, peaks, groups, rate)
+
+
+def _classify(
+    evidence: Evidence, path: Path, peaks: Floats, groups: list[Floats], rate: float
+) -> None:
+    packet_s = evidence.size_bytes * 8 / rate
+    top = float(np.max(peaks))
+    full = peaks > 0.75 * top - packet_s
+    low_losses = sum(len(g) for g, is_full in zip(groups, full, strict=True) if not is_full)
+    queues = evidence.rtts_s - path.base_s.value if path.base_s else evidence.rtts_s
+    short = float(np.mean(queues < 0.75 * top - packet_s))
+    sent = max(1.0, len(evidence.sent_times_s) * short)
+    sizes = np.array([len(g) for g in groups])
+    path.facts["losses_at_short_queues"] = low_losses
+    if top < max(4 * packet_s, 0.02 * (path.base_s.value if path.base_s else 0.0)):
+        if sizes.mean() > 3 and len(evidence.losses_s) >= 10:
+            path.drop = "policer"
+            path.least_buffer_bytes = None
+            path.doubts.append("losses in bursts without a queue: a policer; its bucket is unknown")
+        else:
+            path.loss = _share(len(evidence.losses_s), max(1, len(evidence.sent_times_s)))
+            path.drop = "none"
+            path.doubts.append("all losses are at short queues: random; the buffer is not known")
+        return
+    chance = _chance_of_random(evidence, queues, 0.75 * top - packet_s)
+    path.facts["chance_of_random"] = chance
+    early, expected = _losses_at_empty(evidence, groups, full, queues, 0.1 * top)
+    is_random = expected >= 3 and early >= 0.25 * expected
+    if low_losses > len(evidence.losses_s) / 2 and expected >= 3 and not is_random:
+        path.drop = "aqm"
+        path.doubts.append(
+            "losses are at queues that are neither full nor empty: an AQM; which, and its buffer,"
+            " are not known"
+        )
+        return
+    if low_losses > len(evidence.losses_s) / 2 and not is_random:
+        path.doubts.append("losses at short queues are random or an AQM's: too few to decide")
+        return
+    if chance > (0.001 if low_losses > len(evidence.losses_s) / 2 else 0.05):
+        path.loss = _share(len(evidence.losses_s), max(1, len(evidence.sent_times_s)))
+        path.doubts.append(
+            "losses do not depend on the queue enough to show that it was full: they may be random,"
+            " and the buffer is at least the longest queue"
+        )
+        return
+    path.loss = _share(low_losses, sent) if low_losses else Value(0.0, 0.0, min(1.0, 3 / sent))
+    path.drop = "drop-tail"
+    if path.rate_bps is None:
+        path.doubts.append("without the rate the buffer is known in seconds alone")
+        return
+    if path.varies is not None and path.varies > VARIES:
+        path.doubts.append("as the rate varies, the buffer is known in seconds alone")
+        return
+    # Of what the last packet waited for, one was under transmission and no longer in the buffer.
+    values = np.maximum(peaks[full] * rate / 8 - evidence.size_bytes, evidence.size_bytes)
+    middle = float(np.median(values))
+    spread = float(1.4826 * np.median(np.abs(values - middle)))
+    half = _Z * 1.25 * spread / np.sqrt(len(values)) + 1.5 * evidence.size_bytes
+    half += middle * (path.rate_bps.high - path.rate_bps.low) / 2 / rate
+    path.buffer_bytes = Value(middle, max(0.0, middle - half), middle + half)
+
+
+def _chance_of_random(evidence: Evidence, queues: Floats, limit_s: float) -> float:
+    """Bound of the chance that random losses meet long queues as often as these do (Chernoff)."""
+    index = np.searchsorted(evidence.rtt_times_s, evidence.losses_s)
+    index = np.clip(index, 0, len(queues) - 1)
+    count = len(index)
+    share = float(np.clip(np.mean(queues >= limit_s), 1e-6, 1 - 1e-6))
+    met = float(np.mean(queues[index] >= limit_s))
+    if met <= share:
+        return 1.0
+    divergence = met * np.log(met / share)
+    if met < 1:
+        divergence += (1 - met) * np.log((1 - met) / (1 - share))
+    return float(np.exp(-count * divergence))
+
+
+def _losses_at_empty(
+    evidence: Evidence,
+    groups: list[Floats],
+    full: NDArray[np.bool_],
+    queues: Floats,
+    limit_s: float,
+) -> tuple[float, float]:
+    """Losses at nearly empty queues, and how many would be there if losses were random."""
+    low = [g for g, is_full in zip(groups, full, strict=True) if not is_full]
+    index = np.clip(np.searchsorted(evidence.rtt_times_s, [g[0] for g in low]), 0, len(queues) - 1)
+    early = float(np.sum(queues[index] < limit_s))
+    return early, len(low) * float(np.mean(queues < limit_s))
+
+
+def _share(count: float, total: float) -> Value:
+    """Wilson's interval of a share."""
+    share = count / total
+    middle = (share + _Z**2 / 2 / total) / (1 + _Z**2 / total)
+    half = _Z / (1 + _Z**2 / total) * np.sqrt(share * (1 - share) / total + (_Z / 2 / total) ** 2)
+    return Value(share, max(0.0, float(middle - half)), min(1.0, float(middle + half)))

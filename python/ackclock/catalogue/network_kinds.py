@@ -57,6 +57,7 @@ KINDS = {
     "csv": "ackclock.scenario.networks.imported:CSV",
     "environment": "ackclock.scenario.environments.kind:ENVIRONMENT",
     "path": "ackclock.scenario.paths.kind:PATH",
+    "measured": "ackclock.scenario.paths.measured:MEASURED",
 }
 """Kinds by name, as ``module:name``; modules are imported when one is first needed."""
 

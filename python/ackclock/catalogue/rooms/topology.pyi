@@ -485,3 +485,41 @@ class Path(Record):
         qdisc: AnyQueue | None = "fifo",
         buffer: str | None = ...,
     ) -> None: ...
+
+class Measured(Record):
+    r"""A dumbbell whose bottleneck has the round trips, losses and rates of a measurement: of ping, IRTT, iperf3, LENS or any CSV file.
+
+    files: Files, plain or packed with gzip, relative to the scenario file: one with round trips, losses, rates, or several of them, each with something else.
+    format: Format of the files: ping, of Linux, BSD, macOS and Windows.
+    columns: Names of a CSV file's columns.
+    units: Units of a CSV file's bare numbers.
+    interval: Time between the probes of a ping log that has no times [s].
+    start: Where in the files the run begins [s].
+    repeat: How often what was measured happens, one after another. Range: from 1 to 10000.
+    every: Length of the windows: in each the path has its median round trip, its mean rate and its share of losses [s].
+    data: Which way the data of the flows go, seen from where it was measured: back, as a download.
+    rate: Rate of the bottleneck, where no file has rates [bit/s].
+    rtt: Round trip, where no file has round trips [s].
+    read: A dumbbell: what was read of the files.
+    pairs: Number of host pairs. Range: from 1 to 10000.
+    qdisc: Queue discipline of the bottleneck, towards the right.
+    buffer: Buffer of the bottleneck.
+    """
+    def __init__(
+        self,
+        files: list[Any] | tuple[Any, ...],
+        format: Literal["auto", "ping", "irtt", "iperf3", "lens", "csv"] | None = "auto",
+        columns: dict[str, Any] | None = ...,
+        units: dict[str, Any] | None = ...,
+        interval: float | str | None = 1.0,
+        start: float | str | None = 0.0,
+        repeat: int | None = 1,
+        every: float | str | None = 1.0,
+        data: Literal["back", "ahead"] | None = "back",
+        rate: float | str | None = ...,
+        rtt: float | str | None = ...,
+        read: dict[str, Any] | None = ...,
+        pairs: int | None = 1,
+        qdisc: AnyQueue | None = "fifo",
+        buffer: str | None = "1 bdp",
+    ) -> None: ...

@@ -92,3 +92,13 @@ def test_the_command_line_lists_them_with_crate_and_version():
         assert "shipped" in line
     shown = CliRunner().invoke(cli, ["show", "s2n/bbr2"]).output
     assert "Python: 's2n/bbr2'" in shown
+
+
+@with_libraries
+def test_a_counterexample_runs_over_connections_of_a_library():
+    pytest.importorskip("z3")
+    pytest.importorskip("cvc5")
+    arguments = ["prove", "bbr", "--property", "utilisation=0.1", "--replay", "stacks"]
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code in (0, 1), result.output
+    assert "quinn: the violation is" in result.output

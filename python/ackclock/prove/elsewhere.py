@@ -7,7 +7,7 @@ among them: `ackclock emulate` carries no link with jitter.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock.errors import UnsupportedError
 from ackclock.prove.replay import MEASURES, Replay, packets_of
@@ -111,15 +111,22 @@ def replay_elsewhere(
     tables = list(MEASURES[claim.kind.name].tables)
     if tables:
         data["record"] = {"tables": tables}
-    scenario = Scenario.from_data(data)
     packets = packets_of(data)
-    from ackclock.studies.differ.shipped import swapped
+    from ackclock.studies.differ.shipped import CONNECTIONS, swapped
 
     result = {}
     for peer in _libraries(relation.name):
-        theirs = swapped(scenario, peer)
+        flows = [_over_quic(flow) if peer in CONNECTIONS else flow for flow in data["flows"]]
+        theirs = swapped(Scenario.from_data({**data, "flows": flows}), peer)
         result[peer] = _judged(theirs.run(record=tables or None), claim, packets, theirs)
     return result
+
+
+def _over_quic(flow: dict[str, Any]) -> dict[str, Any]:
+    """Copy a flow of TCP for a library that brings its own connection, with its first window."""
+    tcp = flow["tcp"]
+    rest = {key: value for key, value in flow.items() if key != "tcp"}
+    return {**rest, "transport": "quic", "quic": {"ecn": True} if tcp.get("ecn") else {}}
 
 
 def _judged(run: Run, claim: Claim, packets: int, scenario: Scenario) -> Replay:

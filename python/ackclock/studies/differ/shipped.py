@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.scenario.scenario import Scenario
     from ackclock.studies.differ.peers import Options
 
-__all__ = ["CONTROLS", "library", "noq", "quinn", "s2n", "swapped"]
+__all__ = ["CONNECTIONS", "CONTROLS", "library", "noq", "quinn", "s2n", "swapped"]
 
 CONTROLS: dict[str, dict[str, str]] = {
     "noq": {"cubic": "noq/cubic", "aimd": "noq/newreno", "bbr3": "noq/bbr3"},
@@ -23,6 +23,9 @@ CONTROLS: dict[str, dict[str, str]] = {
     "s2n": {"cubic": "s2n/cubic", "bbr2": "s2n/bbr2"},
 }
 """By peer, the names of its controls by those of ours that follow the same rule."""
+
+CONNECTIONS = ("noq", "quinn")
+"""Peers with whole connections of QUIC."""
 
 OURS_SEND = ("s2n",)
 """Peers whose controllers drive our sender, so that packets are the same until windows are not."""

@@ -1,14 +1,14 @@
 //! Limited slow start: beyond `max_ssthresh` the window grows by at most half of that per round.
 //!
 //! **Source**: RFC 3742 section 2.
-//! (From memory; not compared with the text.)
+//! (Compared with the two lines of its rule as Tor's implementation quotes them.)
 //!
 //! **Rule** (segments)
 //! ```text
 //! cwnd <= max_ssthresh:  cwnd += 1 per acknowledgement
 //! else:                  K = int(cwnd / (0.5 max_ssthresh)),  cwnd += 1 / K per acknowledgement
 //! ```
-//! Deviations: none.
+//! Deviations: the RFC cuts 1 / K segments to whole bytes.
 //!
 //! Defaults by era: `max_ssthresh` 100 (the RFC's recommendation) in all. In the RFC era a window
 //! not in use does not grow.
@@ -49,7 +49,7 @@ impl About<SlowStartEnv> for Limited {
     const INFO: Info = Info {
         name: "limited",
         title: "Limited slow start",
-        source: "RFC 3742 section 2 (from memory; not compared)",
+        source: "RFC 3742 section 2 (compared as quoted by others)",
         status: Status::Specified,
     };
 

@@ -79,6 +79,22 @@ def test_a_rate_that_changes_is_said_to_vary(tmp_path):
     assert np.median(rates[slow]) == pytest.approx(5e6, rel=0.03)
 
 
+def test_bursts_of_losses_without_a_queue_are_a_policer_s(tmp_path):
+    qdisc = {"kind": "policer", "rate": "10 Mbps", "burst": "30000 B"}
+    path = path_of(tmp_path, rate="100 Mbps", rtt="40 ms", buffer="500 pkt", qdisc=qdisc, cc="bbr")
+    assert path.drop == "policer"
+    assert path.buffer_bytes is None
+    assert path.rate_bps.low <= 10e6 <= path.rate_bps.high
+
+
+def test_a_shaper_is_a_rate_with_a_buffer(tmp_path):
+    qdisc = {"kind": "shaper", "rate": "10 Mbps", "burst": "30000 B"}
+    path = path_of(tmp_path, rate="100 Mbps", rtt="40 ms", buffer="100 pkt", qdisc=qdisc)
+    assert path.drop == "drop-tail"
+    assert path.rate_bps.value == pytest.approx(10e6, rel=0.03)
+    assert path.buffer_bytes.value == pytest.approx(100 * 1500, rel=0.15)
+
+
 @pytest.fixture(scope="module")
 def calibrated(run_of_cubic):
     _, file = run_of_cubic

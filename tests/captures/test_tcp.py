@@ -84,6 +84,12 @@ def test_what_fills_a_gap_is_classified_by_timestamps(flow, late, kind):
     assert figures["reordered_packets"] + figures["retransmitted_packets"] == 1
 
 
+def test_timestamps_of_zero_are_none(flow):
+    stamp = {"opts": options(timestamps=(0, 0))}
+    head = [*handshake(), data(0.1, 0, ident=7, **stamp), data(0.13, 2, ident=9, **stamp)]
+    assert flow([*head, data(0.17, 1, ident=10, **stamp)])[0].count("retransmitted") == 1
+
+
 def test_what_fills_a_gap_is_classified_by_identification(flow):
     early = [*handshake(), data(0.1, 0, ident=7), data(0.13, 2, ident=9), data(0.17, 1, ident=8)]
     assert flow(early)[0].count("reordered") == 1

@@ -88,6 +88,9 @@ GROUPS: dict[str, dict[str, Home]] = {
             "ackclock.cli.studies.captures:calibrate",
             "Estimate its path; try other controls on it.",
         ),
+        "identify": Home(
+            "ackclock.cli.studies.captures:identify", "Identify the control that sent a flow."
+        ),
     },
     "Papers": {
         "reproduce": Home(
@@ -141,6 +144,7 @@ OF_PAPERS = (
     "fluid",
     "forensics",
     "game",
+    "identify",
     "plot",
     "reproduce",
     "results",

@@ -258,6 +258,7 @@ def _classify(
             path.drop = "policer"
             path.least_buffer_bytes = None
             path.doubts.append("losses in bursts without a queue: a policer; its bucket is unknown")
+            _rate_of_policer(evidence, path)
         else:
             path.loss = _share(len(evidence.losses_s), max(1, len(evidence.sent_times_s)))
             path.drop = "none"
@@ -299,6 +300,22 @@ def _classify(
     half = _Z * 1.25 * spread / np.sqrt(len(values)) + 1.5 * evidence.size_bytes
     half += middle * (path.rate_bps.high - path.rate_bps.low) / 2 / rate
     path.buffer_bytes = Value(middle, max(0.0, middle - half), middle + half)
+
+
+def _rate_of_policer(evidence: Evidence, path: Path) -> None:
+    """While packets are dropped, what passes is what the bucket is filled with."""
+    ends, rates, _ = path.rates
+    if len(ends) < 4:
+        return
+    starts = np.concatenate([[-np.inf], ends[:-1]])
+    count = np.searchsorted(evidence.losses_s, ends) - np.searchsorted(evidence.losses_s, starts)
+    values = rates[count > 1]
+    if len(values) < 3:
+        return
+    middle = float(np.median(values))
+    spread = float(1.4826 * np.median(np.abs(values - middle)))
+    half = _Z * 1.25 * spread / np.sqrt(len(values)) + 0.01 * middle
+    path.rate_bps = Value(middle, middle - half, middle + half)
 
 
 def _chance_of_random(evidence: Evidence, queues: Floats, limit_s: float) -> float:

@@ -355,7 +355,9 @@ def _tcp_options(data: bytes) -> tuple[int, int, tuple[tuple[int, int], ...]]:
         if length < 2 or offset + length > len(data):
             break
         if kind == 8 and length == 10:
-            tsval, tsecr = struct.unpack_from("!II", data, offset + 2)
+            # Writers that do not know a value put zero, which a clock has once in 2**32 ticks.
+            values = struct.unpack_from("!II", data, offset + 2)
+            tsval, tsecr = (value or -1 for value in values)
         elif kind == 5:
             count = (length - 2) // 8
             numbers = struct.unpack_from(f"!{2 * count}I", data, offset + 2)

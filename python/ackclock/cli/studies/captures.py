@@ -1,4 +1,4 @@
-"""The commands ``ackclock read`` and ``ackclock calibrate``."""
+"""The commands ``ackclock read``, ``ackclock calibrate`` and ``ackclock identify``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["calibrate", "read"]
+__all__ = ["calibrate", "identify", "read"]
 
 _INTERFACE = click.option(
     "--interface", type=click.IntRange(min=0), metavar="NUMBER",
@@ -131,6 +131,46 @@ def calibrate(
             workers=workers, interface=interface, interval_s=interval_s, progress=progress,
         )  # fmt: skip
     deliver(result, out, command_line(), as_json=as_json, quiet=quiet)
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@click.option("--flow", type=click.IntRange(min=1), default=1, show_default=True, metavar="NUMBER",
+              help="Number of the flow, as `ackclock read` prints it.")  # fmt: skip
+@click.option("--among", metavar="NAMES",
+              help="Controls of which it can be one, as in --among reno,cubic,bbr.")  # fmt: skip
+@_INTERFACE
+@click.option("--out", type=FILE, metavar="DIR", help="Write the answer and its features into DIR.")
+@JSON
+@QUIET
+def identify(
+    file: Path,
+    *,
+    flow: int,
+    among: str | None,
+    interface: int | None,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Identify the congestion control of a flow of FILE, captured near its sender.
+
+    Prints the probability of each control that ackclock has, and of none of them.
+    """
+    from ackclock._util.command_line import command_line
+    from ackclock._util.output_folder import may_replace
+    from ackclock.captures.identify.identification import Identification
+    from ackclock.captures.identify.identification import identify as work
+    from ackclock.cli.studies.deliver import deliver
+
+    _extra()
+    controls = _names(among, "cc", "--among")
+    if out is not None:
+        may_replace(out, Identification.MARKER)
+    deliver(
+        work(file, flow=flow, among=controls, interface=interface), out, command_line(),
+        as_json=as_json, quiet=quiet,
+    )  # fmt: skip
 
 
 def _names(text: str | None, room: str, option: str) -> list[str]:

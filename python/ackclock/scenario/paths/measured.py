@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.units import UNITS, parse
 from ackclock.catalogue.network_kinds import NetworkKind, quantity
 from ackclock.errors import Problem, ScenarioError
-from ackclock.scenario.paths.measurement import Layout, Measurements
-from ackclock.scenario.paths.measurement_files import FORMATS, QUANTITIES, read_measurements
+from ackclock.scenario.paths.measurement import FORMATS, QUANTITIES, Layout, Measurements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -133,6 +131,8 @@ def _resolve(net: Data, folder: Path) -> Data:
     """Read the files."""
     if _READ in net:
         return net
+    from ackclock.scenario.paths.measurement_files import read_measurements
+
     layout = Layout(
         net.get("columns", {}), net.get("units", {}), parse(net.get("interval", 1.0), "duration")
     )
@@ -234,6 +234,8 @@ class _Windows:
 
 def _delays(net: Data, seen: Measurements, windows: _Windows) -> Data:
     """The least round trip, and on the data's way what each window's median has beyond it."""
+    from statistics import median
+
     trips = [(probe[0], probe[1]) for probe in seen.probes]
     medians = windows.summarise(trips, median)
     known = [value for value in medians if value is not None]
@@ -260,6 +262,8 @@ def _only(net: Data, key: str, what: str, *, is_measured: bool) -> Any:
 
 
 def _rates_and_losses(net: Data, seen: Measurements, windows: _Windows) -> Data:
+    from statistics import fmean
+
     rates = windows.summarise(seen.rates, fmean)
     known = [rate for rate in rates if rate is not None]
     _only(net, "rate", "rates", is_measured=bool(known))
@@ -279,6 +283,8 @@ def _rates_and_losses(net: Data, seen: Measurements, windows: _Windows) -> Data:
 
 def _losses(probes: list[Probe], windows: _Windows, *columns: int) -> list[float | None]:
     """The share lost in each window, the sum of some columns."""
+    from statistics import fmean
+
     rows = []
     for probe in probes:
         known = [probe[column] for column in columns if not math.isnan(probe[column])]

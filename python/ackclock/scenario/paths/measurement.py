@@ -10,7 +10,22 @@ if TYPE_CHECKING:
 
     Probe = tuple[float, ...]
 
-__all__ = ["ARRIVED", "LOST_SOMEWHERE", "FormatError", "Layout", "Measurements", "decode"]
+__all__ = [
+    "ARRIVED",
+    "FORMATS",
+    "LOST_SOMEWHERE",
+    "QUANTITIES",
+    "FormatError",
+    "Layout",
+    "Measurements",
+    "decode",
+]
+
+FORMATS = ("ping", "irtt", "iperf3", "lens", "csv")
+"""Formats of files, each with a reader in `measurement_files`."""
+
+QUANTITIES = {"time": "duration", "rtt": "duration", "loss": "ratio", "rate": "rate"}
+"""What a CSV file may have a column for, with its kind of quantity."""
 
 ARRIVED = (0.0, 0.0, 0.0)
 """Ratios of a probe that was answered: lost somewhere, ahead, on the way back."""

@@ -21,6 +21,7 @@ from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.paths.measurement import (
     ARRIVED,
     LOST_SOMEWHERE,
+    QUANTITIES,
     FormatError,
     Layout,
     Measurements,
@@ -34,13 +35,10 @@ if TYPE_CHECKING:
 
     Probe = tuple[float, ...]
 
-__all__ = ["FORMATS", "QUANTITIES", "read_measurements"]
+__all__ = ["read_measurements"]
 
 _ISO_UTC = re.compile(r"^\d{4}-\d\d-\d\d[T ]")
 _GZIP = b"\x1f\x8b"
-
-QUANTITIES = {"time": "duration", "rtt": "duration", "loss": "ratio", "rate": "rate"}
-"""What a CSV file may have a column for, with its kind of quantity."""
 
 _HEADS = {
     "time": ("time", "timestamp", "t", "at", "datetimestamp_utc"),
@@ -59,7 +57,7 @@ def read_measurements(path: Path, form: str, layout: Layout, where: str) -> Meas
     path
         The file, as it is or packed with gzip.
     form
-        A key of `FORMATS`, or ``auto``: by the content.
+        One of `FORMATS`, or ``auto``: by the content.
     layout
         What the user says of it.
     where
@@ -78,7 +76,7 @@ def read_measurements(path: Path, form: str, layout: Layout, where: str) -> Meas
     try:
         content = _unpack(read_bytes(path, links=True))
         form = _recognise(content) if form == "auto" else form
-        seen = FORMATS[form](path, content, layout)
+        seen = _READERS[form](path, content, layout)
     except OSError as error:
         message = f"{path}: cannot be read: {error.strerror or error}"
         raise ScenarioError([Problem(where, message)]) from None
@@ -327,7 +325,7 @@ def _factor(name: str, unit: str) -> float:
     return UNITS[QUANTITIES[name]][unit]
 
 
-FORMATS: dict[str, Callable[[Path, bytes, Layout], Measurements]] = {
+_READERS: dict[str, Callable[[Path, bytes, Layout], Measurements]] = {
     "ping": read_ping,
     "irtt": _irtt,
     "iperf3": _iperf3,

@@ -135,6 +135,19 @@ def test_other_ends_are_named_too(tmp_path, traces, line, problem):
     assert bool(problem) == bool(measured.problem)
 
 
+def test_the_process_of_a_student_does_not_load_pandas(tmp_path, traces):
+    """It takes longer than the five traces of the contest."""
+    pytest.importorskip("pandas")
+    file = tmp_path / "student.py"
+    line = "assert 'pandas' not in __import__('sys').modules, 'pandas was loaded'"
+    file.write_text(CONTROL.format(line=line))
+    # What the first run loads to score itself is there in the second.
+    items = [Item(name, {"file": str(traces / "a.trace")}) for name in ("first", "second")]
+    measured, _ = run_student("control", file, items, SHORT)
+    assert measured.problem == ""
+    assert len(measured.results) == 2
+
+
 def test_reading_a_file_does_not_run_it(tmp_path):
     file = tmp_path / "x.py"
     file.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n" + CONTROL.format(line="pass"))

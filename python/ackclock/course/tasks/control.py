@@ -84,10 +84,11 @@ def measure(trace: str, cc: Any) -> dict[str, float]:
     """
     import numpy as np
 
+    from ackclock._util.arrow import numbers
     from ackclock.scenario.scenario import Scenario
 
     run = Scenario.from_data(scenario(trace, cc)).run()
-    rtts = np.asarray(run.tables["rtts"]["rtt_s"])
+    rtts = numbers(run.tables["rtts"]["rtt_s"])
     throughput = float(run.summary["flows"][0]["goodput_bps"])
     delay = float(np.percentile(rtts, 95)) if rtts.size else 0.0
     return {"throughput_bps": throughput, "delay_s": delay, "score": score(throughput, delay)}

@@ -1,12 +1,15 @@
 """What the lessons say of windows, losses and queues, sentence by sentence, against their runs."""
 
+import tomllib
 from functools import cache
 
 import numpy as np
 import pyarrow.compute as pc
 import pytest
-from test_lesson_sentences import bottleneck, changed, flows, rates, run
+from test_lesson_sentences import bottleneck, changed, flows, rates, run, says
 from test_lessons import scenario
+
+from ackclock.reproduce.read.folder import read
 
 TABLES = ["windows", "packets", "flow_samples", "link_samples"]
 
@@ -112,8 +115,24 @@ def test_recoveries_repair_what_the_lesson_says():
     _, time, sent = repairs("sack")
     first = time[np.argmax(sent > 0)]
     assert sent[np.searchsorted(time, first + 0.2)] > 2 * 0.2 / 0.060
-    reno = flows(recorded("recoveries", "reno"))[0]
-    assert reno["recoveries"] - reno["timeouts"] >= 2 or reno["timeouts"] == 1
+
+
+def test_reno_takes_duplicates_of_one_burst_for_new_losses_and_ends_at_its_timer():
+    result = scenario("recoveries", "reno").run(record=[*TABLES, "states"], interval="1 ms")
+    time, state = of_flow(result, "states", "one", "time_s", "state")
+    timer = list(state).index("loss")
+    begun = time[:timer][state[:timer] == "recovery"]
+    assert len(begun) == 2
+    # No packet is dropped after the first halving, so the second is for the same losses.
+    dropped = np.asarray(drops(result, "r0->r1")["time_s"])
+    assert not np.any((dropped > begun[0]) & (dropped < time[timer]))
+    before_timer = [cut for cut in cuts(result, "one") if cut[0] < time[timer]]
+    assert [when for when, *_ in before_timer] == list(begun)
+    assert [b / a for _, a, b in before_timer] == [0.5, 0.5]
+    when, repaired = of_flow(result, "flow_samples", "one", "time_s", "retransmits")
+    assert repaired[np.searchsorted(when, time[timer]) - 1] == 2  # one each
+    # The least timeout of the lesson's era, after the last acknowledgement.
+    assert time[timer] - time[timer - 1] == pytest.approx(1, abs=0.01)
 
 
 def test_bursts_are_the_same_loss_in_fewer_cuts():
@@ -317,6 +336,18 @@ def test_aiad_leaves_the_difference_and_reno_does_not():
     assert even[0] == pytest.approx(even[1], rel=0.1)
 
 
+def test_the_paper_says_that_aimd_is_fairer_and_the_reproduction_measures_it():
+    says("akella-aiad", "AIMD fairer than AIAD", "reproduce akella2002", "up to 13 environments")
+    paper = read("akella2002")
+    claim = paper.claims["A-3"]
+    assert "AIMD fairer than AIAD" in claim.statement
+    check = next(one for one in claim.checks if one.name == "unfairness of AIAD above AIMD")
+    assert "f_aiad - f_aimd" in check.measure
+    assert check.expect == {"above": 0}
+    study = tomllib.loads(paper.studies["settings"].file.read_text())
+    assert len(study["over"]["environment"]["values"]) == 13
+
+
 def test_greed_costs_only_the_greedy():
     greedy, *polite = flows(run("legout-fq", "fq"))
     assert lost_part(greedy) > 3 * max(lost_part(flow) for flow in polite)
@@ -340,3 +371,26 @@ def test_nothing_is_wasted_with_one_congested_link():
     whole = run("mccullough", "50 Mbps")
     assert bottleneck(whole)["utilisation"] > 0.99
     assert sum(rates(whole)) == pytest.approx(10, rel=0.03)
+
+
+def test_a_solver_finds_a_path_of_the_kind_that_the_lesson_plays():
+    says("jitter", "a delay of up to a round trip that comes and goes: ackclock prove")
+    pytest.importorskip("z3")
+    pytest.importorskip("cvc5")
+    from ackclock.prove.prove import prove
+    from ackclock.prove.question import make_question
+
+    proof = prove(make_question("copa", "utilisation=0.1"), periods=(2,))
+    assert proof.verdict == "refuted"
+    assert proof.replay.replayed
+    paths = [proof.replay.data["net"], scenario("jitter").data["net"]]
+    for net in paths:
+        (held,) = net["impairments"]
+        assert held["kind"] == "delay-steps"
+        assert held["keep_order"]
+        delays = [float(step["extra"].removesuffix(" ms")) for step in held["steps"]]
+        trip = float(str(net["rtt"]).removesuffix(" ms"))
+        assert trip / 2 < max(delays) <= trip
+        assert min(delays) == 0
+        # It goes back to nothing again and again.
+        assert delays.count(0) > 10

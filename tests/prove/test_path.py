@@ -87,6 +87,18 @@ FORBIDDEN = {
         {"flows": 2},
         lambda v: [v.accepted(0) <= v.all_served(1), v.served[0][1] < v.accepted(0, 0)],
     ),
+    "passed-grows": (
+        {"access_jitter": 2, "jitter": 2},
+        lambda v: [v.passed[0][2] < v.passed[0][1]],
+    ),
+    "delivered-has-passed": (
+        {"access_jitter": 1},
+        lambda v: [v.served[0][1] > v.passed[0][1]],
+    ),
+    "passed-is-delivered": (
+        {"access_jitter": 1},
+        lambda v: [v.served[0][2] < v.passed[0][1]],
+    ),
     "whole-segments": (
         {"quantum": True},
         lambda v: [

@@ -1,6 +1,7 @@
 """Verdicts, counterexamples in packets, theorems, and the command."""
 
 import json
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,15 +16,16 @@ from ackclock.prove import theorems
 from ackclock.prove.controls import RELATIONS
 from ackclock.prove.controls.window import whole_windows
 from ackclock.prove.lemmas import Bound, Lemma
+from ackclock.prove.properties import read_claim
 from ackclock.prove.prove import prove
 from ackclock.prove.question import make_question
 from ackclock.prove.refine import TABLES, obeys, sample
-from ackclock.prove.replay import _least_window_at_loss
+from ackclock.prove.replay import MEASURES, _least_window_at_loss, _ratio
 from ackclock.prove.solvers import Limits, decide
-from ackclock.prove.terms import product, unknown
+from ackclock.prove.terms import constant, product, unknown
 from ackclock.prove.theorems import check_theorems, names_of
-from ackclock.prove.theorems.algebra import _late_comer
-from ackclock.prove.theorems.of_controls import LEMMAS
+from ackclock.prove.theorems.algebra import _held, _late_comer
+from ackclock.prove.theorems.of_controls import CLAIMS, LEMMAS
 from ackclock.prove.trace import Trace
 from ackclock.scenario.load import load
 from ackclock.scenario.scenario import Scenario
@@ -38,6 +40,71 @@ def test_copa_on_several_servers_is_refuted_and_its_path_runs():
     assert proof.verdict == "refuted"
     assert proof.replay.replayed
     assert proof.replay.measured < 0.1
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        "vegas",
+        pytest.param("copa", marks=pytest.mark.slow),
+        pytest.param("fast", marks=pytest.mark.slow),
+    ],
+)
+def test_a_flow_that_is_held_alone_starves_and_its_path_runs(control):
+    """Arun et al. (2022); and nothing of it where packets of both flows are delayed alike."""
+    theorem = next(one for one in CLAIMS if one.name == f"{control}-starvation")
+    proof = prove(theorem.question(), periods=theorem.periods)
+    assert proof.verdict == "refuted"
+    assert proof.replay.replayed
+    assert proof.replay.measured < 0.1
+    (link,) = proof.replay.data["links"]
+    assert link["link"] == "r1->d1"
+    assert link["impairments"][0]["kind"] == "delay-steps"
+    assert "kernel: not run: ackclock emulate carries no link whose delay" in str(proof)
+    data = {k: x for k, x in proof.replay.data.items() if k != "links"}
+    run = Scenario.from_data(data).run(record=["flow_samples"])
+    assert _ratio(run, 100) > 0.8
+    # Both began alike.
+    assert len({flow["tcp"]["initial_window"] for flow in data["flows"]}) == 1
+
+
+def test_delays_of_the_last_flow_are_those_between_passing_and_delivery():
+    """By hand: what passes in a step is delivered a step later."""
+    line = tuple(Fraction(x) for x in (0, 1, 2, 3, 4))
+    late = tuple(Fraction(x) for x in (-1, 0, 1, 2, 3))
+    zero = (Fraction(0),) * 5
+    both = (zero, line)
+    trace = Trace(
+        Fraction(1, 10), 2, 0, both, (zero, late), both, (zero, zero), (zero, zero), both, line, 1
+    )
+    assert trace.access_delays() == [1.0] * 8
+    assert trace.delays() == [0.0] * 8
+
+
+def test_a_flow_that_is_held_alone_gets_what_the_theorem_says():
+    """Beside exact numbers: rates x and y with x q = y (q + D) = 1, x + y = 1."""
+    held = Fraction(18)
+    queue = (-(held - 2) + math.sqrt((held - 2) ** 2 + 4 * held)) / 2
+    ratio = 1 + float(held) / queue
+    assert 1 / queue + 1 / (queue + float(held)) == pytest.approx(1)
+    assert ratio > 1 + float(held) / 2 == 10
+    assert theorems._check_algebra("starvation", Limits()).verdict == "proved"
+    free, _, terms = _held(constant(held))
+    share = Fraction(1 / queue)
+    near = Fraction(1, 10**6)
+    for bound in (free < share - near, free > share + near):
+        assert decide([*terms, bound], Limits()).word == "impossible"
+
+
+def test_a_replay_without_a_loss_says_so():
+    claim = read_claim("loss-above=2.5")
+    measure = MEASURES["loss-above"]
+    shown, measured, sentence = measure.judge(float("inf"), float(claim.value))
+    assert (shown, measured) == (False, None)
+    assert sentence == "the violation is not there: nothing is dropped"
+    shown, measured, sentence = measure.judge(1.25, float(claim.value))
+    assert (shown, measured) == (True, 1.25)
+    assert sentence == "the violation is there: 1.25 BDP, the least window at a loss"
 
 
 @pytest.mark.slow
@@ -167,7 +234,7 @@ def test_a_delay_is_the_time_between_capacity_and_delivery():
     line = tuple(Fraction(x) for x in (0, 1, 2, 3))
     late = tuple(Fraction(x) for x in (0, 0, 1, 3))
     zero = (Fraction(0),) * 4
-    trace = Trace(Fraction(1, 10), 0, 1, (line,), (late,), (zero,), (zero,), (line,), line)
+    trace = Trace(Fraction(1, 10), 0, 1, (line,), (late,), (late,), (zero,), (zero,), (line,), line)
     delays = trace.delays()
     assert delays[:4] == pytest.approx([1, 1, 1, 1])
     assert delays[-1] == pytest.approx(0.0625)

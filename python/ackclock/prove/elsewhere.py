@@ -2,7 +2,8 @@
 
 The link, its buffer and its jitter are those of the replay; only who sends differs. Constants are
 those of the shipped code, so a control whose constants were changed is refused. The kernel is not
-among them: `ackclock emulate` carries no link with jitter.
+among them: `ackclock emulate` carries no link whose delay changes, which a proof says
+(`why_not_in_kernel`).
 """
 
 from __future__ import annotations
@@ -132,7 +133,5 @@ def _over_quic(flow: dict[str, Any]) -> dict[str, Any]:
 def _judged(run: Run, claim: Claim, packets: int, scenario: Scenario) -> Replay:
     measure = MEASURES[claim.kind.name]
     value = measure.read(run, packets)
-    shown = measure.violates(value, float(claim.value))
-    outcome = "the violation is there" if shown else "the violation is not there"
-    sentence = f"{outcome}: {value:.3g} {measure.unit} in packets of it"
-    return Replay(shown, value, dict(scenario.data), sentence)
+    shown, measured, sentence = measure.judge(value, float(claim.value))
+    return Replay(shown, measured, dict(scenario.data), f"{sentence} in packets of it")

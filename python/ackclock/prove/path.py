@@ -8,9 +8,12 @@ products C R, and time in steps of one base round trip, so that C = R = 1. At st
     X(t)  = A(t) - L(t), accepted W(t)  is capacity that was lost to idleness
     K(t)  = K(0) + C t - W(t), what the path has had the capacity to deliver
 
-all cumulative but c. Everything that the constraints of this module allow may happen: the solver
-looks for the worst. A constraint is a named object with its sentence, so that a proof can list
-what it assumes, and a test can leave each one out.
+all cumulative but c. Where the last flow has an access jitter J, its data pass what flows share
+before they are delivered, and Z(t) is what has passed; else Z is S.
+
+Everything that the constraints of this module allow may happen: the solver looks for the worst. A
+constraint is a named object with its sentence, so that a proof can list what it assumes, and a test
+can leave each one out.
 
 Source: the model of Arun, Arashloo, Saeed, Alizadeh, Balakrishnan, "Toward Formally Verifying
 Congestion Control Behavior", SIGCOMM 2021, doi:10.1145/3452296.3472912, sections 4 and 5; written
@@ -19,6 +22,10 @@ its constants and when a loss is noticed, was read there.
 
 That sent data stay sent follows from the rule of sending; that a loss is known a base round trip
 after it at the earliest, from the three segments that must be delivered beyond it.
+
+The access jitter is the non-congestive delay of Arun, Alizadeh, Balakrishnan, "Starvation in
+End-to-End Congestion Control", SIGCOMM 2022, doi:10.1145/3544216.3544223: anything between 0 and J,
+here of one of the two flows alone.
 
 Deviations: capacity is lost no faster than it comes; K(0) is unknown within its bounds in place of
 W(0); two flows share the path in the order in which their data came; a timeout may come a step
@@ -68,6 +75,9 @@ class Path:
         1 or 2.
     jitter
         D [base round trips].
+    access_jitter
+        J: what the path of the last flow alone may delay, behind what flows share [base round
+        trips].
     buffer
         b [BDP]; None: nothing is dropped.
     server
@@ -86,6 +96,7 @@ class Path:
     steps: int
     flows: int = 1
     jitter: int = 1
+    access_jitter: int = 0
     buffer: Fraction | None = None
     server: Server = "composed"
     segment: tuple[Fraction, Fraction] = (Fraction(1, 100), Fraction(1, 4))
@@ -111,6 +122,8 @@ class Curves:
         self.segment = constant(low) if low == high else unknown("segment")
         self.sent = self._flow("A")
         self.served = self._flow("S")
+        last = self._flow("Z")[-1] if path.access_jitter else self.served[-1]
+        self.passed = [*self.served[:-1], last]
         self.lost = self._flow("L")
         self.noticed = self._flow("N")
         self.window = self._flow("c")
@@ -133,6 +146,18 @@ class Curves:
     def all_served(self, t: int) -> Term:
         """Write S(t) of all flows."""
         return total([self.served[n][t] for n in self.flows])
+
+    def all_passed(self, t: int) -> Term:
+        """Write Z(t) of all flows."""
+        return total([self.passed[n][t] for n in self.flows])
+
+    def came(self, t: int, flow: int) -> Term:
+        """Write what has come to the queue by t, in whose order a flow's data are delivered."""
+        return self.accepted(t, flow) if self.path.access_jitter else self.accepted(t)
+
+    def went(self, t: int, flow: int) -> Term:
+        """Write what of `came` has been delivered by t."""
+        return self.served[flow][t] if self.path.access_jitter else self.all_served(t)
 
     def all_lost(self, t: int) -> Term:
         """Write L(t) of all flows."""
@@ -210,22 +235,22 @@ def _waste_at_most(v: Curves) -> Iterator[Term]:
 def _served_was_accepted(v: Curves) -> Iterator[Term]:
     for n in v.flows:
         for t in v.times:
-            yield v.served[n][t] <= v.accepted(t, n)
+            yield v.passed[n][t] <= v.accepted(t, n)
 
 
 def _at_most(v: Curves) -> Iterator[Term]:
     for t in v.times:
-        yield v.all_served(t) <= v.capacity(t)
+        yield v.all_passed(t) <= v.capacity(t)
 
 
 def _at_least(v: Curves) -> Iterator[Term]:
     jitter = v.path.jitter
     for t in v.times:
         if t >= jitter:
-            yield v.all_served(t) >= v.capacity(t - jitter)
+            yield v.all_passed(t) >= v.capacity(t - jitter)
         else:
             # Before step 0 capacity grew by at most C a step.
-            yield v.all_served(t) >= v.first_capacity - (jitter - t)
+            yield v.all_passed(t) >= v.first_capacity - (jitter - t)
 
 
 def _lost_when_idle(v: Curves) -> Iterator[Term]:
@@ -237,7 +262,7 @@ def _lost_when_idle(v: Curves) -> Iterator[Term]:
 def _lost_when_empty(v: Curves) -> Iterator[Term]:
     if v.path.server == "plain":
         for t in v.times[1:]:
-            yield implies(v.waste[t] > v.waste[t - 1], v.accepted(t) <= v.all_served(t))
+            yield implies(v.waste[t] > v.waste[t - 1], v.accepted(t) <= v.all_passed(t))
 
 
 def _link(v: Curves) -> Iterator[Term]:
@@ -337,11 +362,34 @@ def _first_in_first_out(v: Curves) -> Iterator[Term]:
         return
     for t in v.times:
         for s in range(t + 1):
-            out = v.all_served(t) >= v.accepted(s)
+            out = v.all_passed(t) >= v.accepted(s)
             for n in v.flows:
                 came = v.accepted(s, n)
-                yield implies(out, v.served[n][t] >= came)
-                yield implies(negated(out), v.served[n][t] <= came)
+                yield implies(out, v.passed[n][t] >= came)
+                yield implies(negated(out), v.passed[n][t] <= came)
+
+
+def _passed_grows(v: Curves) -> Iterator[Term]:
+    if v.path.access_jitter:
+        for t in v.times[1:]:
+            yield v.passed[-1][t] >= v.passed[-1][t - 1]
+
+
+def _delivered_has_passed(v: Curves) -> Iterator[Term]:
+    if v.path.access_jitter:
+        for t in v.times:
+            yield v.served[-1][t] <= v.passed[-1][t]
+
+
+def _passed_is_delivered(v: Curves) -> Iterator[Term]:
+    jitter = v.path.access_jitter
+    if jitter:
+        for t in v.times:
+            if t >= jitter:
+                yield v.served[-1][t] >= v.passed[-1][t - jitter]
+            else:
+                # Before step 0 it passed at most at rate C.
+                yield v.served[-1][t] >= v.passed[-1][0] - (jitter - t)
 
 
 def _whole_segments(v: Curves) -> Iterator[Term]:
@@ -388,8 +436,15 @@ CONSTRAINTS: tuple[Constraint, ...] = (
     Constraint("timeout-notices", "A timeout makes all losses known.", _timeout_notices),
     Constraint("sends", "A sender sends what window and pacing allow, no more and no less.",
                _sends),
-    Constraint("first-in-first-out", "Data of two flows are delivered in the order in which they"
-               " were accepted.", _first_in_first_out),
+    Constraint("first-in-first-out", "Data of two flows pass the shared path in the order in which"
+               " they were accepted.", _first_in_first_out),
+    Constraint("passed-grows", "What of the last flow has passed the shared path stays so.",
+               _passed_grows),
+    Constraint("delivered-has-passed", "Of the last flow only what has passed the shared path is"
+               " delivered.",
+               _delivered_has_passed),
+    Constraint("passed-is-delivered", "What of the last flow passed the shared path an access"
+               " jitter ago is delivered.", _passed_is_delivered),
     Constraint("whole-segments", "A step that delivers anything delivers a segment.",
                _whole_segments),
 )  # fmt: skip

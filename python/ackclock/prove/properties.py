@@ -78,6 +78,9 @@ def _starved(v: Curves, value: Fraction, end: int) -> Iterator[Term]:
     first, second = (v.served[n][end] - v.served[n][0] for n in (0, 1))
     yield first > 0
     yield second < value * first
+    # A long queue is the matter of `standing-queue`.
+    for t in range(end + 1):
+        yield v.accepted(t) - v.capacity(t) <= 1
 
 
 def _nothing_delivered(v: Curves, value: Fraction, end: int) -> Iterator[Term]:
@@ -109,7 +112,8 @@ PROPERTIES: dict[str, Property] = {
                  "nothing is dropped while the window is below {value} BDP",
                  _early_loss, 0, 100, "BDP"),
         Property("no-starvation", "cycle",
-                 "of two flows one delivers at least {value} of the other in every cycle",
+                 "of two flows one delivers at least {value} of the other in every cycle that"
+                 " queues at most 1 BDP",
                  _starved, 0, 1, "a ratio of two flows", flows=2),
         Property("no-deadlock", "reach",
                  "within {value} round trips something is delivered, from any state",

@@ -248,6 +248,7 @@ def _repeated(question: Question, trace: Trace) -> tuple[Curves, list[Term]]:
         for curve, numbers in (
             (v.sent[n], trace.sent[n]),
             (v.served[n], trace.served[n]),
+            (v.passed[n], trace.passed[n]),
             (v.lost[n], trace.lost[n]),
             (v.noticed[n], trace.noticed[n]),
         ):

@@ -57,7 +57,7 @@ class Question:
 
     def cycle(self, period: int) -> tuple[Curves, list[Term]]:
         """Write a cycle that violates the claim."""
-        v = self.curves(steps_of(self.relation, period, self.path.jitter))
+        v = self.curves(steps_of(self.relation, period, self.path))
         violation = self.claim.kind.violation(v, self.claim.value, period)
         return v, [*self.terms(v), *cycle_terms(v, self.relation, period), *violation]
 
@@ -86,9 +86,14 @@ class Question:
         hidden = {skipped[server] for server in idle} | self.path.without
         hidden |= {"no-drop"} if buffer is not None else {"drop-above-buffer", "buffer-bounds"}
         hidden |= {"first-in-first-out"} if self.path.flows == 1 else set()
+        access = {"passed-grows", "delivered-has-passed", "passed-is-delivered"}
+        hidden |= set() if self.path.access_jitter else access
         hidden |= set() if self.path.quantum else {"whole-segments"}
+        alone = self.path.access_jitter
+        jitters = f"a jitter of {self.path.jitter} base round trips"
+        jitters += f", one of {alone} for the last flow alone" if alone else ""
         return [
-            f"The path has a constant rate, a jitter of {self.path.jitter} base round trips,"
+            f"The path has a constant rate, {jitters},"
             f" {unlimited} and {flows} whose segments are {size}; time goes in base round trips.",
             *(one.sentence for one in CONSTRAINTS if one.name not in hidden),
             f"The control is {self.relation.name} with {control}.",
@@ -105,6 +110,7 @@ def make_question(
     changes: Mapping[str, object] | None = None,
     buffer: Fraction | None = None,
     jitter: int = 1,
+    access_jitter: int = 0,
     server: Server = "composed",
     segment: tuple[Fraction, Fraction] | None = None,
 ) -> Question:
@@ -122,6 +128,8 @@ def make_question(
         [BDP]; None: without bound.
     jitter
         [base round trips].
+    access_jitter
+        Of the last flow alone [base round trips].
     server
         Of the path.
     segment
@@ -159,6 +167,7 @@ def make_question(
         steps=0,
         flows=read.kind.flows,
         jitter=jitter,
+        access_jitter=access_jitter,
         buffer=buffer,
         server=server,
         segment=size,

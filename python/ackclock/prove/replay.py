@@ -2,9 +2,10 @@
 
 The scenario is a link of constant rate whose packets meet a delay of up to the jitter after it,
 with the buffer of the proof: a path that the model allows by construction. Its delay follows the
-solver's path, over and over. A relation that knows the base round trip has a packet form that must
-measure it, so paths are also tried which pause their jitter: no delay for `pause` round trips
-after each `run` of them. The flow begins with the window of the solver's first step.
+solver's path, over and over; the access jitter of the last flow is on the link to its receiver. A
+relation that knows the base round trip has a packet form that must measure it, so paths are also
+tried which pause their jitter: no delay for `pause` round trips after each `run` of them. The flow
+begins with the window of the solver's first step; two flows begin alike, with four segments.
 
 A counterexample is *replayed* only if the packets show the violation, in the second half of the
 run.
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ackclock.prove.trace import Trace
     from ackclock.results.run import Run
 
-__all__ = ["MEASURES", "Replay", "packets_of", "replay", "scenario_data"]
+__all__ = ["MEASURES", "Replay", "packets_of", "replay", "scenario_data", "why_not_in_kernel"]
 
 ROUND_TRIP_S = 0.1
 """Base round trip of replays [s]."""
@@ -51,7 +52,7 @@ class Replay:
     replayed
         Whether the violation is there.
     measured
-        The property's value in packets; None: it is not measured.
+        The property's value in packets; None: it is not measured, or has no finite value.
     data
         The scenario.
     sentence
@@ -88,6 +89,14 @@ def _steps(delays: list[float], pause: tuple[int, int]) -> Iterator[dict[str, st
             yield {"at": f"{at:g} ms", "extra": f"{delay:g} ms"}
 
 
+def _held(delays: list[float], pause: tuple[int, int]) -> list[dict[str, Any]]:
+    """Write what holds packets; nothing where no delay is."""
+    if not any(delays):
+        return []
+    steps = list(_steps(delays, pause))
+    return [{"kind": "delay-steps", "keep_order": True, "steps": steps}]
+
+
 def scenario_data(
     relation: Relation,
     values: Mapping[str, Fraction],
@@ -115,19 +124,14 @@ def scenario_data(
     control: dict[str, Any] = {"kind": relation.name}
     control |= {name: float(value) for name, value in values.items() if name not in relation.units}
     slots = LARGE * packets if buffer is None else max(round(float(buffer) * packets), 1)
+    apart = bool(trace.access_jitter)
     net: dict[str, Any] = {
         "kind": "dumbbell",
-        "pairs": 1,
+        "pairs": len(trace.window) if apart else 1,
         "rate": f"{rate:g} bps",
         "rtt": f"{ROUND_TRIP_S * 1e3:g} ms",
         "buffer": f"{slots} pkt",
-        "impairments": [
-            {
-                "kind": "delay-steps",
-                "keep_order": True,
-                "steps": list(_steps(trace.delays(), pause)),
-            }
-        ],
+        "impairments": _held(trace.delays(), pause),
     }
     if "marks_above" in values:
         above = max(round(float(values["marks_above"])), 1)
@@ -135,7 +139,8 @@ def scenario_data(
         net["qdisc"] = red
     flows = []
     for n, window in enumerate(trace.window):
-        first = max(round(float(window[0] / trace.segment)), 1)
+        # Two flows begin alike: what one gets less of is then not what it began with.
+        first = max(round(float(window[0] / trace.segment)), 1) if len(trace.window) == 1 else 4
         tcp: dict[str, Any] = {
             "initial_window": first,
             "initial_ssthresh": max(first, 2),
@@ -143,15 +148,19 @@ def scenario_data(
         }
         if "marks_above" in values:
             tcp |= {"ecn": True, "accecn": True}
-        flows.append({"id": f"flow{n}", "pair": 0, "cc": control, "tcp": tcp})
+        flows.append({"id": f"flow{n}", "pair": n if apart else 0, "cc": control, "tcp": tcp})
     seconds = DURATION * ROUND_TRIP_S
-    return {
+    data = {
         "name": f"Counterexample of {relation.name}",
         "duration": f"{seconds:g} s",
         "warmup": f"{seconds / 2:g} s",
         "net": net,
         "flows": flows,
     }
+    if apart:
+        link = f"r1->d{len(trace.window) - 1}"
+        data["links"] = [{"link": link, "impairments": _held(trace.access_delays(), pause)}]
+    return data
 
 
 def _utilisation(run: Run, packets: int) -> float:
@@ -203,12 +212,23 @@ class _Measure(NamedTuple):
         That the run records.
     least
         Whether the claim is that it is at least the bound; else at most.
+    none
+        What an infinite value says.
     """
 
     read: Callable[[Run, int], float]
     unit: str
     tables: tuple[str, ...] = ()
     least: bool = True
+    none: str = ""
+
+    def judge(self, value: float, bound: float) -> tuple[bool, float | None, str]:
+        """Say whether a value violates the claim, what it is for JSON, and both in a sentence."""
+        shown = self.violates(value, bound)
+        outcome = "the violation is there" if shown else "the violation is not there"
+        if value == float("inf"):
+            return shown, None, f"{outcome}: {self.none}"
+        return shown, value, f"{outcome}: {value:.3g} {self.unit}"
 
     def violates(self, value: float, bound: float) -> bool:
         """Say whether a value is on the wrong side of the bound."""
@@ -219,11 +239,28 @@ MEASURES = {
     "utilisation": _Measure(_utilisation, "of the capacity"),
     "standing-queue": _Measure(_standing, "BDP at least queued", ("link_samples",), least=False),
     "loss-above": _Measure(
-        _least_window_at_loss, "BDP, the least window at a loss", ("windows", "drops")
+        _least_window_at_loss,
+        "BDP, the least window at a loss",
+        ("windows", "drops"),
+        none="nothing is dropped",
     ),
     "no-starvation": _Measure(_ratio, "of the other flow"),
 }
 """Properties that are measured in packets, by name."""
+
+
+def why_not_in_kernel(data: Mapping[str, Any]) -> str:
+    """Say why `ackclock emulate` does not run a counterexample; empty: it can.
+
+    Parameters
+    ----------
+    data
+        The scenario of a replay.
+    """
+    wires = [data["net"], *data.get("links", ())]
+    if any(one["kind"] == "delay-steps" for wire in wires for one in wire["impairments"]):
+        return "not run: ackclock emulate carries no link whose delay changes (delay-steps)"
+    return ""
 
 
 def packets_of(data: Mapping[str, Any]) -> int:
@@ -275,15 +312,12 @@ def replay(
         data = scenario_data(relation, values, trace, buffer, pause)
         run = Scenario.from_data(data).run(record=list(measure.tables) or None)
         value = measure.read(run, packets)
-        shown = measure.violates(value, float(claim.value))
+        shown, measured, sentence = measure.judge(value, float(claim.value))
         pauses = ""
         if pause[1]:
             pauses = f", which pauses for {pause[1]} round trips after each {pause[0]}"
-        outcome = "the violation is there" if shown else "the violation is not there"
-        text = (
-            f"{value:.3g} {measure.unit} in packets, {packets} to a BDP, under its jitter{pauses}"
-        )
-        done = Replay(shown, value, data, f"{outcome}: {text}")
+        sentence += f" in packets, {packets} to a BDP, under its jitter{pauses}"
+        done = Replay(shown, measured, data, sentence)
         if shown:
             return done
         first = first or done

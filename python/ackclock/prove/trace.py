@@ -33,10 +33,12 @@ class Trace:
         Steps after which it repeats; 0: it does not.
     jitter
         D [base round trips].
-    sent, served, lost, noticed, window
+    sent, served, passed, lost, noticed, window
         Of each flow.
     capacity
         K(t).
+    access_jitter
+        J [base round trips].
     """
 
     segment: Fraction
@@ -44,10 +46,12 @@ class Trace:
     jitter: int
     sent: tuple[tuple[Fraction, ...], ...]
     served: tuple[tuple[Fraction, ...], ...]
+    passed: tuple[tuple[Fraction, ...], ...]
     lost: tuple[tuple[Fraction, ...], ...]
     noticed: tuple[tuple[Fraction, ...], ...]
     window: tuple[tuple[Fraction, ...], ...]
     capacity: tuple[Fraction, ...]
+    access_jitter: int = 0
 
     def rows(self) -> list[dict[str, Any]]:
         """List the curves, a row for each step and flow."""
@@ -57,6 +61,7 @@ class Trace:
                 "flow": n,
                 "sent": float(self.sent[n][t]),
                 "served": float(self.served[n][t]),
+                **({"passed": float(self.passed[n][t])} if self.access_jitter else {}),
                 "lost": float(self.lost[n][t]),
                 "known_lost": float(self.noticed[n][t]),
                 "window": float(self.window[n][t]),
@@ -69,19 +74,28 @@ class Trace:
     def delays(self) -> list[float]:
         """Compute the delay after the link, for each piece of the cycle [base round trips].
 
-        What leaves the link at x is number K(x) of all data, and is delivered when S reaches that:
-        both are lines between steps. A trace without a cycle has its last delay for ever.
+        What leaves the link at x is number K(x) of all data, and passes when Z reaches that: both
+        are lines between steps. A trace without a cycle has its last delay for ever.
         """
+        passed = [sum(flow) for flow in zip(*self.passed, strict=True)]
+        return self._between(self.capacity, passed, self.jitter)
+
+    def access_delays(self) -> list[float]:
+        """Compute what the last flow's data are held for behind the shared path, likewise."""
+        return self._between(self.passed[-1], self.served[-1], self.access_jitter)
+
+    def _between(
+        self, entering: Sequence[Fraction], leaving: Sequence[Fraction], most: int
+    ) -> list[float]:
         steps = self.period or len(self.capacity) - 1
-        served = self._repeated([float(sum(flow)) for flow in zip(*self.served, strict=True)])
-        capacity = self._repeated([float(x) for x in self.capacity])
+        enters = self._repeated([float(x) for x in entering])
+        leaves = self._repeated([float(x) for x in leaving])
         result: list[float] = []
         for piece in range(steps * PIECES):
             x = (piece + 0.5) / PIECES
-            number = _line(capacity, x)
-            delivered = _reach(served, number)
-            delay = self.jitter if delivered is None else min(max(delivered - x, 0), self.jitter)
-            idle = capacity[int(x) + 1] - capacity[int(x)] < 1e-9
+            reached = _reach(leaves, _line(enters, x))
+            delay = most if reached is None else min(max(reached - x, 0), most)
+            idle = enters[int(x) + 1] - enters[int(x)] < 1e-9
             result.append(result[-1] if idle and result else delay)
         return result
 
@@ -90,7 +104,7 @@ class Trace:
             return curve
         cycle = curve[: self.period]
         grows = curve[self.period] - curve[0]
-        times = 3 + self.jitter
+        times = 3 + self.jitter + self.access_jitter
         return [value + grows * i for i in range(times) for value in cycle]
 
 
@@ -131,8 +145,10 @@ def read_trace(v: Curves, values: Mapping[str, Value], period: int) -> Trace:
         jitter=v.path.jitter,
         sent=tuple(numbers(flow) for flow in v.sent),
         served=tuple(numbers(flow) for flow in v.served),
+        passed=tuple(numbers(flow) for flow in v.passed),
         lost=tuple(numbers(flow) for flow in v.lost),
         noticed=tuple(numbers(flow) for flow in v.noticed),
         window=tuple(numbers(flow) for flow in v.window),
         capacity=numbers([v.capacity(t) for t in v.times]),
+        access_jitter=v.path.access_jitter,
     )

@@ -29,6 +29,8 @@ __all__ = ["prove"]
               help="Buffer of the path.")  # fmt: skip
 @click.option("--jitter", default="1 rtt", show_default=True, metavar='"1 rtt"',
               help="Most that the path delays beyond its queue [rtt].")  # fmt: skip
+@click.option("--access-jitter", default="0 rtt", show_default=True, metavar='"1 rtt"',
+              help="Most that the path of the last of two flows alone delays [rtt].")  # fmt: skip
 @click.option("--path", "server", type=click.Choice(["composed", "plain", "link"]),
               default="composed", show_default=True,
               help="A series of links and aggregators, one, or a link with jitter.")  # fmt: skip
@@ -56,6 +58,7 @@ def prove(
     changes: tuple[str, ...],
     buffer: str,
     jitter: str,
+    access_jitter: str,
     server: Server,
     segment: str | None,
     seconds: float,
@@ -114,7 +117,8 @@ def prove(
         claim,
         changes=dict(_change(text) for text in changes),
         buffer=None if buffer == "none" else _quantity(buffer, "--buffer", "bdp"),
-        jitter=_whole(jitter),
+        jitter=_whole(jitter, "--jitter"),
+        access_jitter=_whole(access_jitter, "--access-jitter"),
         server=server,
         segment=None if size is None else (size, size),
     )
@@ -178,8 +182,8 @@ def _quantity(text: str, option: str, unit: str) -> Fraction:
     return value
 
 
-def _whole(text: str) -> int:
-    value = _quantity(text, "--jitter", "rtt")
+def _whole(text: str, option: str) -> int:
+    value = _quantity(text, option, "rtt")
     if value.denominator != 1 or not 0 <= value <= 4:
-        raise click.UsageError(f"--jitter: {text}; expected 0 to 4 whole rtt")
+        raise click.UsageError(f"{option}: {text}; expected 0 to 4 whole rtt")
     return int(value)

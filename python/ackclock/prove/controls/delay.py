@@ -49,7 +49,7 @@ def small(v: Curves, n: int, t: int, low: Fraction, *, least: bool) -> Term:
     return any_of(
         *(
             all_of(
-                v.accepted(t - 1 - d) <= v.all_served(first),
+                v.came(t - 1 - d, n) <= v.went(first, n),
                 window * d < (low * (1 + d)) * v.segment,
             )
             for d in range(t)
@@ -63,7 +63,7 @@ def large(v: Curves, n: int, t: int, high: Fraction) -> Term:
     return any_of(
         *(
             all_of(
-                v.accepted(t - 3 - d) >= v.all_served(t - 1),
+                v.came(t - 3 - d, n) >= v.went(t - 1, n),
                 window * d > (high * (1 + d)) * v.segment,
             )
             for d in range(1, t - 2)

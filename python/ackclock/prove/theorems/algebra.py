@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ackclock.prove.terms import (
     all_of,
     any_of,
+    constant,
     equal,
     negated,
     product,
@@ -182,8 +183,46 @@ def _guaranteed() -> Iterator[Term]:
     yield rates[0] < smaller(demands[0], Fraction(1, 3))
 
 
+def _held(held: Term) -> tuple[Term, Term, list[Term]]:
+    """Rates of two flows that each keep alpha in a queue, the second held for longer.
+
+    Rates are shares of C; the queue and what the second is held for beyond the shortest round trip
+    that it saw are in units of alpha/C: each rate times the delay that its flow takes for a queue
+    is 1.
+    """
+    free, late, queue = unknown("free"), unknown("late"), unknown("queue")
+    terms = [free > 0, late > 0, queue > 0, held >= 0]
+    terms += [equal(product(free, queue), 1), equal(product(late, queue + held), 1)]
+    return free, late, [*terms, equal(free + late, 1)]
+
+
+def _even() -> Iterator[Term]:
+    free, late, terms = _held(constant(Fraction(0)))
+    yield from terms
+    yield negated(equal(free, late))
+
+
+def _starves() -> Iterator[Term]:
+    held = unknown("held")
+    free, late, terms = _held(held)
+    yield from terms
+    yield 2 * free < 2 * late + product(held, late)
+
+
+def _starves_by(times: int) -> Callable[[], Iterator[Term]]:
+    def write() -> Iterator[Term]:
+        held = unknown("held")
+        free, late, terms = _held(held)
+        yield from terms
+        yield held >= 2 * (times - 1)
+        yield free < times * late
+
+    return write
+
+
 FAST = "Rodriguez-Perez et al., Computer Networks 2013, equations (10) and (15)"
 LINEAR = "Chiu and Jain, Computer Networks and ISDN Systems 1989, section 3"
+STARVED = "Arun et al., SIGCOMM 2022, for the equilibrium of controls that keep alpha queued"
 SELFISH = "McCullough et al., 2010, sections 2 and 4, in the fluid model of one link"
 
 ALGEBRA: dict[str, tuple[str, str, tuple[Statement, ...]]] = {
@@ -249,6 +288,32 @@ ALGEBRA: dict[str, tuple[str, str, tuple[Statement, ...]]] = {
                 "increase",
                 "with a > 0 and b < 1 it shrinks at x = a/(1 - b) + 1, so an increase has b >= 1",
                 _no_increase,
+            ),
+        ),
+    ),
+    "starvation": (
+        "vegas",
+        STARVED,
+        (
+            Statement(
+                "even",
+                "of two flows that keep alpha segments in the queue each has the same rate",
+                _even,
+            ),
+            Statement(
+                "ratio",
+                "if one is held for D beyond the shortest round trip that it saw, it gets at most"
+                " 1/(1 + C D/(2 alpha)) of the other",
+                _starves,
+            ),
+            *(
+                Statement(
+                    f"{times} times",
+                    f"from a rate of C = {2 * (times - 1)} alpha/D on the other gets at least"
+                    f" {times} times as much",
+                    _starves_by(times),
+                )
+                for times in (10, 100)
             ),
         ),
     ),

@@ -82,7 +82,7 @@ class ClaimTheorem:
         Where something like it was published.
     published
         What that says.
-    buffer, jitter, server, segment, changes
+    buffer, jitter, access_jitter, server, segment, changes
         As of the command.
     periods
         Cycles that are searched.
@@ -98,6 +98,7 @@ class ClaimTheorem:
     published: str
     buffer: Fraction | None = None
     jitter: int = 1
+    access_jitter: int = 0
     server: Server = "composed"
     segment: tuple[Fraction, Fraction] | None = None
     changes: tuple[tuple[str, str], ...] = ()
@@ -112,6 +113,7 @@ class ClaimTheorem:
             changes=dict(self.changes),
             buffer=self.buffer,
             jitter=self.jitter,
+            access_jitter=self.access_jitter,
             server=self.server,
             segment=self.segment,
         )
@@ -244,6 +246,22 @@ CLAIMS: tuple[ClaimTheorem, ...] = (
         "",
         server="plain",
         periods=(4,),
+    ),
+    *(
+        ClaimTheorem(
+            f"{control}-starvation",
+            control,
+            "no-starvation=0.1",
+            "refuted",
+            "Arun et al., SIGCOMM 2022",
+            "where paths delay for other reasons by more than twice the range in which a control"
+            " keeps its delay, one of two flows may starve",
+            jitter=0,
+            access_jitter=1,
+            changes=changes,
+            periods=(2,),
+        )
+        for control, changes in (("vegas", ()), ("fast", (("alpha", "5"),)), ("copa", ()))
     ),
     ClaimTheorem(
         "vegas-composed", "vegas", "utilisation=0.1", "refuted", "", "",

@@ -153,7 +153,10 @@ def sheets() -> str:
         questions = [
             {key: one[key] for key in kept}
             | {"answers": one.get("answers", []), "unit": one.get("unit"), "runs": one["runs"]}
-            | {"figure": one.get("figure", {}).get("kind")}
+            | {
+                "figure": one.get("figure", {}).get("kind"),
+                "flow": one.get("figure", {}).get("flow"),
+            }
             for one in sheet["questions"]
         ]
         about = " ".join(sheet["about"].split())

@@ -266,6 +266,14 @@ def test_each_question_of_a_sheet_opens_its_runs_with_its_one_chart_below_it(ope
             charts.first.wait_for()
             assert charts.count() == 1
             assert charts.inner_text().startswith(titles[question.figure["kind"]])
+            names = charts.locator(".u-legend .u-label").all_inner_texts()[1:]
+            if "flow" in question.figure:
+                capacity = ["capacity"] if question.figure["kind"] == "throughput" else []
+                assert [name.rstrip(":") for name in names] == [question.figure["flow"], *capacity]
+            # The chart is in sight, without scrolling.
+            box, frame = charts.bounding_box(), page.locator("#sheet").bounding_box()
+            assert box["y"] >= frame["y"] - 1
+            assert box["y"] + box["height"] <= frame["y"] + frame["height"] + 1
         if question.id in ("ping-100", "mend"):
             median = page.locator("#flows tbody tr").nth(1).locator("td").nth(3).inner_text()
             low, high = sheet.key[question.id].range

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import { colourOf, DROP, onPage, themeColour, timeColour } from './colours.js';
 import { element } from './dom.js';
 import * as numbers from './numbers.js';
-import { busiest, rateOf, sampled, smoothed, wordsOf } from './series.js';
+import { busiest, mostUsed, rateOf, sampled, smoothed, wordsOf } from './series.js';
 
 const MOST_FLOWS = 12;
 const HEIGHT = 150;
@@ -53,9 +53,9 @@ export function curvesOf(result, tag = '') {
   ];
 }
 
-/** The chart with the rate of the busiest link, unless that rate changes. */
+/** The chart with the rate of the link that is used most, unless that rate changes. */
 function withCapacity(result, chart) {
-  const [link] = busiest(result.tables.links, 1);
+  const link = mostUsed(result.tables.links);
   if (link === undefined || result.explained.explained.links[link]?.varies) return chart;
   const rate = result.tables.links.rate_bps[link];
   const values = new Float64Array(chart.times.length).fill(rate);
@@ -74,6 +74,7 @@ export class Charts {
     this.place = place;
     this.keyPlace = keyPlace;
     this.chosen = null;
+    this.flow = null;
     this.seek = seek;
     this.point = point;
     this.time = 0;
@@ -83,9 +84,13 @@ export class Charts {
     observer.observe(keyPlace);
   }
 
-  /** Says which chart shows the answer: window, rate, queue, rtt, transfers, phase, sequence, or null for none. */
-  choose(key) {
+  /**
+   * Says which chart shows the answer: window, rate, queue, rtt, transfers, phase, sequence, or null for none; and of
+   * which flow alone, null for all.
+   */
+  choose(key, flow = null) {
     this.chosen = key;
+    this.flow = flow;
     this.renew();
   }
 
@@ -102,8 +107,8 @@ export class Charts {
    * @param {number} [end] Of a run that goes on: the time at which it will end, which the axes reach from the start.
    */
   show(result, reference, end) {
-    const behind = reference ? curvesOf(reference, 'A: ') : [];
-    const charts = curvesOf(result, reference ? 'B: ' : '').flatMap((chart, at) =>
+    const behind = reference ? curvesOf(reference, 'A: ').map((chart, at) => this.#ofFlow(chart, KEYS[at])) : [];
+    const charts = curvesOf(result, reference ? 'B: ' : '').map((chart, at) => this.#ofFlow(chart, KEYS[at])).flatMap((chart, at) =>
       // A source without a control has neither window nor round trip.
       (chart.curves.some(({ values }) => values.some((value) => value > 0)) ? [{ ...this.#overTime(chart, behind[at]), key: KEYS[at] }] : []));
     charts.push(...[this.#transfers(result), this.#phase(result), this.#sequence(result)].filter(Boolean));
@@ -119,6 +124,13 @@ export class Charts {
       charts.forEach(({ data }, at) => this.#renew(this.plots[at], data));
     }
     this.plots.forEach((plot) => this.#stretch(plot, end));
+  }
+
+  /** The chart that shows the answer has the curve of its flow alone. */
+  #ofFlow(chart, key) {
+    if (this.flow === null || key !== this.chosen) return chart;
+    const curves = chart.curves.filter(({ name }) => name.replace(/^[AB]: /, '') === this.flow);
+    return curves.length ? { ...chart, curves } : chart;
   }
 
   /** Gives a plot new data; a stretch that the reader enlarged stays while the run goes on. */
@@ -249,7 +261,7 @@ export class Charts {
       width: Math.max(200, place.clientWidth - 8),
       height: isKey ? this.#keyHeight() : HEIGHT,
       scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.05] } },
-      axes: [axis(x, 30), axis(y, 74)],
+      axes: [axis(x, 30), axis(y, 82)],
       series: [mode === 1 ? { label: 'time', value: (_, v) => (v === null ? '–' : numbers.time(v)) } : {}, ...series],
       legend: { show: series.length <= 14, live: mode === 1 },
       cursor: mode === 1 ? { sync: { key: 'time' }, focus: { prox: 12 } } : { show: false },

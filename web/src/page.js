@@ -85,9 +85,9 @@ class Page {
   }
 
   /** Opens a run of a lab sheet: its scenario with its changes, and the chart of the question beside it. */
-  async openRun({ id, text, set }, chart = null) {
+  async openRun({ id, text, set }, chart = null, flow = null) {
     this.ask(null);
-    this.charts.choose(chart);
+    this.charts.choose(chart, flow);
     document.body.dataset.lesson = 'sheet';
     await this.quietly(async () => {
       await this.giveUp();

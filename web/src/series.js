@@ -69,6 +69,14 @@ export function busiest(links, atMost) {
   return order.slice(0, atMost);
 }
 
+/** The link that is used most, of those used as much the fullest; undefined if there is none. */
+export function mostUsed(links) {
+  const used = (link) => Math.round(100 * links.utilisation[link]);
+  const [first] = [...links.utilisation.keys()].sort(
+    (a, b) => used(b) - used(a) || links.queue_mean_packets[b] - links.queue_mean_packets[a]);
+  return first;
+}
+
 /** A column of words as an array. */
 export const wordsOf = (column) => Array.from(column.index, (word) => column.words[word]);
 

@@ -12,7 +12,7 @@ const CHARTS = {
 /** Shows a sheet, opens its runs, keeps what was answered. */
 export class Sheets {
   /**
-   * @param {Array<Object>} all `{name, title, about, questions, runs}`; a question is `{id, text, answers, unit, points, runs, figure}`,
+   * @param {Array<Object>} all `{name, title, about, questions, runs}`; a question is `{id, text, answers, unit, points, runs, figure, flow}`,
    * a run `{id, text, set}`.
    * @param {{openRun: Function}} page
    */
@@ -42,7 +42,8 @@ export class Sheets {
   /** Opens a run of a question, with the one chart of the question below it. */
   async #show(item, question, id) {
     item.append(byId('key-chart'));
-    await this.page.openRun(this.sheet.runs.find((run) => run.id === id), CHARTS[question.figure] ?? null);
+    await this.page.openRun(this.sheet.runs.find((run) => run.id === id), CHARTS[question.figure] ?? null, question.flow);
+    byId('key-chart').scrollIntoView({ block: 'nearest' });
   }
 
   #question(question) {

@@ -2,14 +2,14 @@
 import { colourOf, onPage } from './colours.js';
 import { element } from './dom.js';
 import * as numbers from './numbers.js';
-import { busiest, jain, wordsOf } from './series.js';
+import { jain, mostUsed, wordsOf } from './series.js';
 
 /** Sentences about a run. */
 export function sentences({ summary, tables }) {
   const { flows, links } = tables;
   const goodput = Array.from(flows.goodput_bps);
   const total = goodput.reduce((a, b) => a + b, 0);
-  const [link] = busiest(links, 1);
+  const link = mostUsed(links);
   const names = wordsOf(links.id);
   const many = goodput.length > 1;
   const said = [

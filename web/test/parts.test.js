@@ -10,7 +10,7 @@ import { Playback } from '../src/playback.js';
 import { timeColour } from '../src/colours.js';
 import { bareNumbers } from '../src/typed.js';
 import { GrowingTables, LiveRun } from '../src/live.js';
-import { StateTable, TimeSequence, jain, lastAt, rateOf, sampled } from '../src/series.js';
+import { StateTable, TimeSequence, jain, lastAt, mostUsed, rateOf, sampled } from '../src/series.js';
 import { answersToml } from '../src/sheets.js';
 import { bytesOf } from '../src/letters.js';
 import { fromFragment, toFragment } from '../src/share.js';
@@ -233,6 +233,12 @@ test('answers of a sheet are a file for the grader: numbers as numbers, the rest
   const sheet = { name: 'x', questions: [{ id: 'a', unit: 'ms' }, { id: 'b', unit: null }, { id: 'c', unit: 's' }, { id: 'd', unit: 's' }] };
   const text = answersToml(sheet, { a: '12,5', b: 'say "so"\nthen', c: 'fast', d: '' });
   assert.equal(text, 'sheet = "x"\n\n[answers]\na = 12.5\nb = "say \\"so\\"\\nthen"\nc = "fast"\n');
+});
+
+test('the link that is used most gives the capacity, not one where a burst waits', () => {
+  assert.equal(mostUsed({ utilisation: [0.01, 0.11], queue_mean_packets: [3, 0.2] }), 1);
+  assert.equal(mostUsed({ utilisation: [0.999, 1, 0.5], queue_mean_packets: [20, 10, 90] }), 0);
+  assert.equal(mostUsed({ utilisation: [], queue_mean_packets: [] }), undefined);
 });
 
 test('sentences give the mean time of the transfers that ended', () => {

@@ -1,13 +1,14 @@
 """Controls as relations: packet runs obey them, and each rule is needed."""
 
 from fractions import Fraction
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ackclock.catalogue import schema
-from ackclock.prove.controls import RELATIONS
+from ackclock.prove.controls import RELATIONS, bbr
 from ackclock.prove.controls.binomial import grid
 from ackclock.prove.controls.cubic import slope
 from ackclock.prove.controls.lines import fit
@@ -65,6 +66,7 @@ def values_of(name):
     [
         pytest.param("aimd", marks=pytest.mark.slow),
         pytest.param("binomial", marks=pytest.mark.slow),
+        pytest.param("cubic", marks=pytest.mark.slow),
         "vegas",
         "fast",
         "copa",
@@ -83,8 +85,29 @@ def test_packets_obey_the_relation(name, pattern, packets, begin):
     run = run_of(name, packets if fitted is None else int(1 / fitted), pattern, buffer)
     samples = sample(run, begin, 8, jitter=1, buffer=buffer)
     # In recovery SACK sends what its count of the pipe allows, which may be less.
-    without = frozenset({"sends"}) if name in LOSSY else frozenset(RELATIONS[name].left_at)
+    without = frozenset(RELATIONS[name].left_at) | ({"sends"} if name in LOSSY else set())
     assert obeys(samples, RELATIONS[name], values_of(name), without=without)
+
+
+@pytest.mark.slow
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(packets=st.integers(20, 40), begin=st.floats(4, 10))
+def test_packets_of_bbr_obey_what_is_not_shortened(packets, begin):
+    """What they leave is that four round trips and four phases stand for ten and eight."""
+    samples = sample(run_of("bbr", packets, [0], None), begin, 16, jitter=1, buffer=None)
+    relation, values = RELATIONS["bbr"], values_of("bbr")
+    pacing = frozenset({"pacing"})
+    with mock.patch.multiple(bbr, ROUNDS=10, PHASES=8):
+        assert obeys(samples, relation, values, without=pacing)
+        # Neither is empty: another gain, and a window that is a segment's, are left.
+        assert not obeys(samples, relation, values | {"cwnd_gain": Fraction(4)}, without=pacing)
+
+
+@pytest.mark.parametrize("name", RELATIONS)
+def test_each_relation_is_among_those_that_random_runs_are_held_against(name):
+    marks = [m for m in test_packets_obey_the_relation.pytestmark if m.name == "parametrize"]
+    names = [getattr(x, "values", [x])[0] for x in marks[0].args[1]]
+    assert name in [*names, "bbr"]
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,26 @@ def test_a_flow_that_is_held_alone_gets_what_the_theorem_says():
         assert decide([*terms, bound], Limits()).word == "impossible"
 
 
+@pytest.mark.slow
+def test_a_queue_that_stands_only_at_the_begin_is_not_replayed():
+    """A Vegas that began with the solver's 3 BDP took longer than the run to come down."""
+    proof = prove(make_question("vegas", "standing-queue=0.5"), periods=(2,))
+    assert proof.verdict == "refuted"
+    (flow,) = proof.replay.data["flows"]
+    assert flow["tcp"]["initial_window"] == 4
+    assert not proof.replay.replayed
+    assert proof.replay.measured < 0.5
+
+
+def test_a_standing_queue_in_packets_is_what_a_cut_leaves():
+    """By hand: a cut halves 1 + 3 BDP, of which the link holds 1."""
+    net = {"kind": "dumbbell", "pairs": 1, "rate": "2.4 Mbps", "rtt": "100 ms", "buffer": "60 pkt"}
+    flow = {"id": "f", "pair": 0, "cc": {"kind": "aimd"}, "tcp": {"delayed_ack": 1}}
+    run = Scenario.from_data({"duration": "60 s", "net": net, "flows": [flow]})
+    value = MEASURES["standing-queue"].read(run.run(record=["link_samples"]), 20)
+    assert value == pytest.approx(1, abs=0.15)
+
+
 def test_a_replay_without_a_loss_says_so():
     claim = read_claim("loss-above=2.5")
     measure = MEASURES["loss-above"]

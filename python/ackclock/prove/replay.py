@@ -5,7 +5,8 @@ with the buffer of the proof: a path that the model allows by construction. Its 
 solver's path, over and over; the access jitter of the last flow is on the link to its receiver. A
 relation that knows the base round trip has a packet form that must measure it, so paths are also
 tried which pause their jitter: no delay for `pause` round trips after each `run` of them. The flow
-begins with the window of the solver's first step; two flows begin alike, with four segments.
+begins with the window of the solver's first step. Where that alone would show the violation for
+long, of a standing queue and of two flows, they begin with four segments.
 
 A counterexample is *replayed* only if the packets show the violation, in the second half of the
 run.
@@ -103,6 +104,8 @@ def scenario_data(
     trace: Trace,
     buffer: Fraction | None,
     pause: tuple[int, int],
+    *,
+    begins_small: bool = False,
 ) -> dict[str, Any]:
     """Write a counterexample as a scenario.
 
@@ -118,6 +121,8 @@ def scenario_data(
         b [BDP]; None: none that matters.
     pause
         Round trips with jitter, and without, in turn.
+    begins_small
+        Whether windows begin with four segments, in place of the solver's.
     """
     packets = max(round(1 / trace.segment), 4)
     rate = packets * PACKET_BYTES * 8 / ROUND_TRIP_S
@@ -139,8 +144,7 @@ def scenario_data(
         net["qdisc"] = red
     flows = []
     for n, window in enumerate(trace.window):
-        # Two flows begin alike: what one gets less of is then not what it began with.
-        first = max(round(float(window[0] / trace.segment)), 1) if len(trace.window) == 1 else 4
+        first = 4 if begins_small else max(round(float(window[0] / trace.segment)), 1)
         tcp: dict[str, Any] = {
             "initial_window": first,
             "initial_ssthresh": max(first, 2),
@@ -214,6 +218,8 @@ class _Measure(NamedTuple):
         Whether the claim is that it is at least the bound; else at most.
     none
         What an infinite value says.
+    begins_small
+        Whether windows begin small, so that the violation is not what they began with.
     """
 
     read: Callable[[Run, int], float]
@@ -221,6 +227,7 @@ class _Measure(NamedTuple):
     tables: tuple[str, ...] = ()
     least: bool = True
     none: str = ""
+    begins_small: bool = False
 
     def judge(self, value: float, bound: float) -> tuple[bool, float | None, str]:
         """Say whether a value violates the claim, what it is for JSON, and both in a sentence."""
@@ -237,14 +244,16 @@ class _Measure(NamedTuple):
 
 MEASURES = {
     "utilisation": _Measure(_utilisation, "of the capacity"),
-    "standing-queue": _Measure(_standing, "BDP at least queued", ("link_samples",), least=False),
+    "standing-queue": _Measure(
+        _standing, "BDP at least queued", ("link_samples",), least=False, begins_small=True
+    ),
     "loss-above": _Measure(
         _least_window_at_loss,
         "BDP, the least window at a loss",
         ("windows", "drops"),
         none="nothing is dropped",
     ),
-    "no-starvation": _Measure(_ratio, "of the other flow"),
+    "no-starvation": _Measure(_ratio, "of the other flow", begins_small=True),
 }
 """Properties that are measured in packets, by name."""
 
@@ -309,7 +318,9 @@ def replay(
     packets = max(round(1 / trace.segment), 4)
     first: Replay | None = None
     for pause in PAUSES if relation.knows_base else PAUSES[:1]:
-        data = scenario_data(relation, values, trace, buffer, pause)
+        data = scenario_data(
+            relation, values, trace, buffer, pause, begins_small=measure.begins_small
+        )
         run = Scenario.from_data(data).run(record=list(measure.tables) or None)
         value = measure.read(run, packets)
         shown, measured, sentence = measure.judge(value, float(claim.value))

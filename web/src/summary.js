@@ -20,7 +20,7 @@ export function sentences({ summary, tables }) {
   if (link !== undefined) {
     said.push(
       `${names[link]} is ${numbers.share(links.utilisation[link])} busy, ` +
-        `${numbers.count(links.queue_mean_packets[link])} packets wait there on average, ` +
+        `${numbers.count(Math.round(1000 * links.queue_mean_packets[link]) / 1000)} packets wait there on average, ` +
         `and ${numbers.share(links.loss_ratio[link])} of what arrives is dropped.`,
     );
   }

@@ -241,6 +241,12 @@ test('the link that is used most gives the capacity, not one where a burst waits
   assert.equal(mostUsed({ utilisation: [], queue_mean_packets: [] }), undefined);
 });
 
+test('a queue that hardly ever holds a packet is none', () => {
+  const flows = { goodput_bps: [1e6], completed_after_s: [] };
+  const links = { id: { words: ['l'], index: [0] }, queue_mean_packets: [5.4e-6], utilisation: [0.1], loss_ratio: [0] };
+  assert.match(sentences({ summary: {}, tables: { flows, links } })[1], /l is 10 % busy, 0 packets wait there/);
+});
+
 test('sentences give the mean time of the transfers that ended', () => {
   const flows = { goodput_bps: [1e6, 0, 0], completed_after_s: [NaN, 2, 3] };
   const links = { id: { words: [], index: [] }, queue_mean_packets: [], utilisation: [], loss_ratio: [] };

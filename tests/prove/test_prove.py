@@ -97,7 +97,7 @@ def test_a_flow_that_is_held_alone_gets_what_the_theorem_says():
 
 
 @pytest.mark.slow
-def test_a_queue_that_stands_only_at_the_begin_is_not_replayed():
+def test_a_queue_of_the_first_windows_alone_is_not_replayed():
     """A Vegas that began with the solver's 3 BDP took longer than the run to come down."""
     proof = prove(make_question("vegas", "standing-queue=0.5"), periods=(2,))
     assert proof.verdict == "refuted"

@@ -135,12 +135,13 @@ def fuzz_formats(examples: int, seed: int) -> Count:
     """Give each property of the formats of files so many examples."""
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-q", "tests/fuzz", "--hypothesis-show-statistics"),
+            *(sys.executable, "-m", "pytest", "-q", "--hypothesis-show-statistics"),
+            *("tests/fuzz", "tests/captures/test_fuzzed_captures.py"),
             # The profile of `make test` draws the same examples whatever the seed.
             *("--hypothesis-profile=random", f"--hypothesis-seed={seed}"),
         ],
         cwd=ROOT,
-        env=os.environ | {"ACKCLOCK_FUZZ_EXAMPLES": str(examples)},
+        env=os.environ | {"ACKCLOCK_FUZZ_EXAMPLES": str(examples), "ACKCLOCK_FUZZ_SEED": str(seed)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

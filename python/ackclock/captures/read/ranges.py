@@ -65,20 +65,6 @@ class RangeSet:
         number = bisect_right(self.starts, start) - 1
         return number >= 0 and end <= self.ends[number]
 
-    def bytes_above(self, low: int) -> int:
-        """Count what is in the set from a number on.
-
-        Parameters
-        ----------
-        low
-            The number.
-        """
-        number = bisect_right(self.ends, low)
-        return sum(
-            end - max(start, low)
-            for start, end in zip(self.starts[number:], self.ends[number:], strict=True)
-        )
-
     def forget_below(self, low: int) -> None:
         """Put everything below a number into the set.
 

@@ -33,6 +33,10 @@ _SENT, _AGAIN, _REORDERED, _DUPLICATED, _ACKED, _LOST, _SPURIOUS, _MARKED = rang
 _FIN, _SYN, _ACK, _ECE, _CWR = 1, 2, 16, 64, 128
 _MOST_GAPS = 20_000
 _MOST_ECHOES = 20_000
+_MOST_OUTSTANDING = 200_000
+"""Packets of a flow that are not acknowledged; beyond, the oldest half has no round trips."""
+_MOST_IN_ONE = 1000
+"""Packets that one retransmission joins."""
 NEAR = 0.1
 """Share of the round trip up to which a capture is near an end."""
 
@@ -115,6 +119,8 @@ class Direction:
         if segment.ecn == 3:
             self.rows.append((time_s, _MARKED, start, end, segment.size))
         self.copies[start] = segment.ident, segment.tsval
+        if len(self.copies) > 2 * _MOST_OUTSTANDING:
+            self.copies.clear()
         if kind == _AGAIN:
             self._send_again(time_s, start, end, segment.tsval, is_new=bool(new))
         elif kind != _DUPLICATED:
@@ -141,6 +147,9 @@ class Direction:
 
     def _remember(self, time_s: float, start: int, end: int) -> None:
         record = [end, time_s, None, False, None, -1]
+        if len(self.starts) - self.head > _MOST_OUTSTANDING:
+            self.head += _MOST_OUTSTANDING // 2
+            self._compact()
         if not self.starts or start > self.starts[-1]:
             self.starts.append(start)
             self.records.append(record)
@@ -157,11 +166,12 @@ class Direction:
         if number > self.head and self.records[number - 1][0] > start:
             number -= 1
         marked = False
-        while number < len(self.starts) and self.starts[number] < end:
-            record = self.records[number]
+        for index in range(number, min(len(self.starts), number + _MOST_IN_ONE)):
+            if self.starts[index] >= end:
+                break
+            record = self.records[index]
             record[2], record[4], record[5] = time_s, lost, tsval
             marked = True
-            number += 1
         if is_new:
             # The first copy was lost before the place of the capture.
             self._remember(time_s, start, end)
@@ -272,16 +282,20 @@ class Direction:
             self.holes.pop(self.starts[self.head], None) if again_s is None else None
             self.head += 1
         if self.head > 10_000:
-            del self.starts[: self.head]
-            del self.records[: self.head]
-            self.head = 0
+            self._compact()
         self.una = ack
         self.acked.forget_below(ack)
         return sample
 
+    def _compact(self) -> None:
+        del self.starts[: self.head]
+        del self.records[: self.head]
+        self.head = 0
+
     def _sample(self, time_s: float) -> None:
         outstanding = self.high - self.una
-        flight = max(0, outstanding - self.acked.bytes_above(self.una))
+        # All below `una` is acknowledged, so that the rest was reported by SACK.
+        flight = max(0, outstanding - max(0, self.delivered - self.una))
         self.samples.append((time_s, self.delivered, self.arrived, outstanding, flight, self.again))
 
     def trace(self, name: str, halves: tuple[float | None, float | None]) -> FlowTrace:

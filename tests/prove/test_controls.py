@@ -67,7 +67,7 @@ def values_of(name):
         pytest.param("aimd", marks=pytest.mark.slow),
         pytest.param("binomial", marks=pytest.mark.slow),
         pytest.param("cubic", marks=pytest.mark.slow),
-        "vegas",
+        pytest.param("vegas", marks=pytest.mark.slow),
         "fast",
         "copa",
         "dctcp",

@@ -87,9 +87,8 @@ def sample(
 
     flow = run.summary["flows"][0]
     round_trip = float(flow["rtt_min_s"])
-    rows = run.packets.to_pylist()
-    sent_s = _times(rows, "s0->r0", "arrival", is_ack=False)
-    known_s = _times(rows, "r0->s0", "departure", is_ack=True)
+    sent_s = _times(run.packets, "s0->r0", "arrival", is_ack=False)
+    known_s = _times(run.packets, "r0->s0", "departure", is_ack=True)
     drops_s = np.asarray([row["time_s"] for row in run.drops.to_pylist() if not row["is_ack"]])
     windows = run.windows
     times = np.asarray(windows["time_s"])
@@ -116,20 +115,16 @@ def sample(
     )
 
 
-def _times(rows: list[dict[str, Any]], link: str, event: str, *, is_ack: bool) -> Any:
+def _times(packets: Any, link: str, event: str, *, is_ack: bool) -> Any:
     """Times at which data, or acknowledgements, passed a link; without those of the handshake."""
-    import numpy as np
+    import pyarrow.compute as pc
 
-    return np.asarray(
-        [
-            row["time_s"]
-            for row in rows
-            if row["link"] == link
-            and row["event"] == event
-            and row["is_ack"] == is_ack
-            and not row["flags"] & _SYN
-        ]
-    )
+    from ackclock._util.arrow import numbers as read_numbers
+
+    chosen = pc.and_(pc.equal(packets["link"], link), pc.equal(packets["event"], event))
+    chosen = pc.and_(chosen, pc.equal(packets["is_ack"], is_ack))
+    chosen = pc.and_(chosen, pc.equal(pc.bit_wise_and(packets["flags"], _SYN), 0))
+    return read_numbers(packets["time_s"].filter(chosen))
 
 
 def _formulas(

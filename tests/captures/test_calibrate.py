@@ -40,6 +40,38 @@ def test_rate_delay_and_buffer_of_a_full_queue(tmp_path, at):
         assert value.low <= truth[name] <= value.high
 
 
+def test_a_qlog_of_the_same_run_shows_the_same_path(run_of_cubic, tmp_path):
+    run, _ = run_of_cubic
+    run.to_qlog(tmp_path / "x.qlog")
+    path = estimate(gather(read_trace(tmp_path / "x.qlog").flows[0]))
+    assert path.rate_bps.value == pytest.approx(20e6, rel=0.03)
+    assert path.base_s.value == pytest.approx(0.04, rel=0.02)
+    # In recovery this log has no round trips, so that the queue at a loss is not known.
+    assert path.buffer_bytes is None
+    assert path.least_buffer_bytes == pytest.approx(20e6 * 0.04 / 8, rel=0.15)
+    assert path.drop == "not known"
+
+
+def test_the_replay_decides_what_the_losses_of_a_qlog_are(run_of_cubic, tmp_path):
+    run, _ = run_of_cubic
+    run.to_qlog(tmp_path / "x.qlog")
+    result = calibrate(tmp_path / "x.qlog", control="cubic")
+    assert "loss" not in result.scenario.to_document()["net"]
+    near = {distance.name for distance in result.distances if distance.is_near}
+    assert "goodput" in near
+
+
+def test_counters_show_rate_and_bounds_but_no_random_loss(run_of_cubic, tmp_path):
+    run, _ = run_of_cubic
+    run.to_flent(tmp_path / "x.flent.gz")
+    path = estimate(gather(read_trace(tmp_path / "x.flent.gz").flows[0]))
+    assert path.loss is None
+    assert path.buffer_bytes is None
+    rate = path.rate_bps.value if path.rate_bps else path.least_rate_bps
+    assert rate == pytest.approx(20e6, rel=0.1)
+    assert any("no losses" in doubt for doubt in path.doubts)
+
+
 def test_near_the_receiver_without_timestamps_the_rate_is_a_bound(tmp_path):
     path = path_of(tmp_path, at="receiver")
     assert path.rate_bps is None

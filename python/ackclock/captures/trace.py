@@ -90,7 +90,7 @@ class FlowTrace:
     control
         The congestion control, if the file names it.
     facts
-        Further numbers by name.
+        Further values by name.
     doubts
         What the file cannot show of this flow, as sentences.
     """
@@ -109,6 +109,11 @@ class FlowTrace:
     control: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
+
+    @property
+    def has_stream(self) -> bool:
+        """Whether events have bytes of the stream, not numbers of packets as in a qlog."""
+        return not self.facts.get("numbers_are_packets", False)
 
     def select(self, kind: str) -> Columns:
         """Select the events of one kind.

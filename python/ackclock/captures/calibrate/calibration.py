@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -342,26 +342,33 @@ def calibrate(
         if alternatives:
             raise CaptureError(f"{path}: {'; '.join(guess.doubts)}: nothing can be tried on it")
         return result
-    values = centre(guess, evidence.size_bytes)
     duration_s = max(evidence.duration_s, 1.0)
+    hypotheses = [guess]
+    if guess.drop == "not known" and guess.loss is not None:
+        # Losses may be random or a full queue's: the replay decides.
+        hypotheses.append(replace(guess, loss=None))
     trials = []
     for era in ("linux", "rfc"):
-        scenario = scenario_of(
-            guess, measured, values, control=result.control, duration_s=duration_s, era=era,
-            name=f"Path of {path.name}",
-        )  # fmt: skip
-        replayed = replay(scenario, measured.position)
-        distances, verdict = compare(measured, replayed)
-        trials.append((score(distances), era, scenario, replayed, distances, verdict))
-    # The sender's stack is not known: the nearer of both is kept.
-    _, era, result.scenario, result.replayed, result.distances, result.verdict = min(
+        for hypothesis in hypotheses:
+            scenario = scenario_of(
+                hypothesis, measured, centre(hypothesis, evidence.size_bytes),
+                control=result.control, duration_s=duration_s, era=era,
+                name=f"Path of {path.name}",
+            )  # fmt: skip
+            replayed = replay(scenario, measured.position)
+            distances, verdict = compare(measured, replayed)
+            trials.append((
+                score(distances), era, hypothesis, scenario, replayed, distances, verdict,
+            ))  # fmt: skip
+    # The sender's stack is not known: the nearest is kept.
+    _, era, hypothesis, result.scenario, result.replayed, result.distances, result.verdict = min(
         trials, key=lambda trial: trial[0]
     )
     if duration_s > MOST_SECONDS:
         result.doubts.append(f"the replay has the first {MOST_SECONDS:g} s alone")
     if alternatives or qdiscs:
         result.alternatives = try_alternatives(
-            guess, measured, list(dict.fromkeys([result.control, *alternatives])),
+            hypothesis, measured, list(dict.fromkeys([result.control, *alternatives])),
             list(dict.fromkeys(["fifo", *qdiscs])), size_bytes=evidence.size_bytes,
             duration_s=min(duration_s, TRIED_SECONDS), draws=draws, workers=workers,
             era=era, progress=progress,

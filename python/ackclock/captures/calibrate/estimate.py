@@ -225,6 +225,9 @@ def _estimate_drops(evidence: Evidence, path: Path) -> None:
     rtt = float(np.median(evidence.rtts_s))
     groups = _clusters(evidence.losses_s, rtt)
     path.facts |= {"losses": len(evidence.losses_s), "loss_events": len(groups)}
+    if not evidence.has_losses:
+        path.doubts.append("the file has no losses: the buffer is at least the longest queue")
+        return
     if not groups:
         path.drop = "none"
         path.doubts.append("nothing was lost: the buffer is at least the longest queue")
@@ -239,6 +242,9 @@ def _estimate_drops(evidence: Evidence, path: Path) -> None:
         path.doubts.append("no round trip near a loss: neither buffer nor kind of drop are known")
         return
     _classify(evidence, path, peaks, groups, rate)
+    if not evidence.has_packets:
+        # Counters say neither how many packets met short queues nor when they were lost.
+        path.loss = None
 
 
 def _classify(
@@ -349,6 +355,7 @@ def _losses_at_empty(
 
 def _share(count: float, total: float) -> Value:
     """Wilson's interval of a share."""
+    total = max(total, count)
     share = count / total
     middle = (share + _Z**2 / 2 / total) / (1 + _Z**2 / total)
     half = _Z / (1 + _Z**2 / total) * np.sqrt(share * (1 - share) / total + (_Z / 2 / total) ** 2)

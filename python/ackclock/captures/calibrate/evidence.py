@@ -40,6 +40,8 @@ class Evidence:
         Bytes of its packets that crossed the path both ways.
     has_packets
         Whether packets were captured, not counters.
+    has_losses
+        Whether the file shows losses.
     """
 
     times_s: Floats
@@ -53,6 +55,7 @@ class Evidence:
     handshake_s: float
     handshake_bytes: float
     has_packets: bool
+    has_losses: bool
 
     @property
     def duration_s(self) -> float:
@@ -105,13 +108,14 @@ def gather(flow: FlowTrace) -> Evidence:
         times, delivered, rtt_times, rtts, _losses(flow, at_sender=at_sender), sent["time_s"],
         size, ratio, handshake, float(flow.facts.get("handshake_bytes", 0)),
         len(sent["time_s"]) > 0,
+        len(sent["time_s"]) > 0 or bool(np.isfinite(flow.samples["retransmitted_packets"]).any()),
     )  # fmt: skip
 
 
 def _sizes(flow: FlowTrace, payload: Floats, size: Floats) -> tuple[float, float]:
-    if flow.protocol == "quic" or not len(payload) or not size.any():
+    if not flow.has_stream or not len(payload) or not size.any():
         mss = float(flow.facts.get("mss") or 1448)
-        if flow.protocol == "quic" and len(size) and size.max() > 0:
+        if not flow.has_stream and len(size) and size.max() > 0:
             return float(size.max()), 1.0
         return mss + 52, (mss + 52) / mss
     full = payload == payload.max()

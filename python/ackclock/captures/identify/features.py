@@ -197,7 +197,7 @@ def features_of_flow(flow: FlowTrace) -> Floats | None:
     payload = sent["end"] - sent["start"]
     if not len(payload):
         return None
-    size = float(payload.max()) if flow.protocol == "tcp" else float(sent["size_bytes"].max())
+    size = float(payload.max()) if flow.has_stream else float(sent["size_bytes"].max())
     flight = flow.samples["flight_bytes"]
     known = np.isfinite(flight)
     if size <= 0 or not known.any():

@@ -127,7 +127,7 @@ def _sequence(flow: FlowTrace) -> Figure | None:
     if flow.protocol == "udp" or not len(flow.events["time_s"]):
         return None
     picture = figure(None)
-    unit, scale = ("packet", 1.0) if flow.protocol == "quic" else ("byte of the stream [kB]", 1e3)
+    unit, scale = ("packet", 1.0) if not flow.has_stream else ("byte of the stream [kB]", 1e3)
     axes = _axes(picture, f"Time sequence of flow {flow.name}", unit)
     colours = style()["colours"]
     for kind, marker, colour, column in (

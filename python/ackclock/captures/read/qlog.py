@@ -310,7 +310,12 @@ class _Sender:
         flow.rtts = columns(pairs, {"time_s": np.float64, "rtt_s": np.float64})
         samples = sorted((tuple(row) for row in self.samples), key=lambda row: row[0])
         flow.samples = columns(samples, dict.fromkeys(SAMPLES, np.float64))
-        flow.facts = {"stream_bytes": self.bytes, "rtt_samples": len(self.rtts), "mss": None}
+        flow.facts = {
+            "stream_bytes": self.bytes,
+            "rtt_samples": len(self.rtts),
+            "mss": None,
+            "numbers_are_packets": True,
+        }
         sizes = flow.select("sent")["size_bytes"]
         if len(sizes):
             flow.facts["largest_payload_bytes"] = int(sizes.max())

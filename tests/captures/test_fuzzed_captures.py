@@ -13,6 +13,9 @@ import pytest
 from build_capture import A, B, handshake, options, pcap, tcp
 from test_logs import SS, qlog_events
 
+from ackclock.captures.calibrate.estimate import estimate
+from ackclock.captures.calibrate.evidence import gather
+from ackclock.captures.identify.features import features_of_flow
 from ackclock.captures.read.reading import read
 from ackclock.errors import AckclockError
 
@@ -113,6 +116,9 @@ def test_a_changed_file_is_read_or_refused(name, tmp_path):
             reading = read(path)
             str(reading)
             reading.to_dict()
+            for flow in reading.trace.flows:
+                estimate(gather(flow))
+                features_of_flow(flow)
         except AckclockError as error:
             assert str(error).startswith(str(path))
             outcomes[False] += 1

@@ -88,7 +88,8 @@ def gather(flow: FlowTrace) -> Evidence:
     """
     times, delivered = flow.samples["time_s"], flow.samples["delivered_bytes"]
     known = np.isfinite(delivered)
-    times, delivered = times[known], delivered[known]
+    # A counter that falls was written wrongly; what was delivered stays so.
+    times, delivered = times[known], np.maximum.accumulate(delivered[known])
     grows = np.concatenate([[True], np.diff(delivered) > 0]) if len(times) else known[:0]
     times, delivered = times[grows], delivered[grows]
     rtt_times, rtts = flow.rtts["time_s"], flow.rtts["rtt_s"]

@@ -35,7 +35,14 @@ class Means(NamedTuple):
 
 
 def carry(
-    transport: str, control: str, queue: str, *, ecn: bool, seed: int = 3, **link: Any
+    transport: str,
+    control: str,
+    queue: str,
+    *,
+    ecn: bool,
+    seed: int = 3,
+    prr: bool = True,
+    **link: Any,
 ) -> dict[str, Any]:
     """Run a flow of 30 s through 10 Mbit/s and 40 ms with a buffer of 60 packets."""
     ecn = ecn or control in NEEDS_COUNTS
@@ -51,7 +58,7 @@ def carry(
     if transport == "quic":
         data["quic"] = {"ecn": ecn, "pacing_factor": 0, "ack_eliciting_threshold": 0}
     else:
-        data["flows"][0]["recovery"] = "rack"
+        data["flows"][0]["recovery"] = {"kind": "rack", "prr": prr}
         sizes = {"mss": 1161, "header": 67, "ack_size": 67, "initial_window": 10}
         data["tcp"] = sizes | {
             "delayed_ack": 1,
@@ -187,6 +194,29 @@ def test_a_queue_that_a_single_flow_never_fills_is_a_fifo(queue, transport):
         assert count(summaries[0]) == count(summaries[1])
         waits = [summary["links"][0]["queue_mean_packets"] for summary in summaries]
         assert waits[0] == waits[1]
+
+
+def test_what_a_reduction_leaves_of_bursts_decides_what_csfq_drops():
+    """PRR of RFC 9937 spreads a window, RFC 9002 only requires less in flight.
+
+    CSFQ takes the largest label of the last 0.1 s for the fair share, so that a flow whose packets
+    come evenly exceeds it with all of them as soon as it grows, one with bursts with their last.
+    """
+    seeds = range(1, 9)
+
+    def goodput(transport: str, queue: str, *, prr: bool = True, **link: Any) -> float:
+        runs = [
+            carry(transport, "cubic", queue, ecn=False, seed=seed, prr=prr, **link)
+            for seed in seeds
+        ]
+        return float(np.mean([summary["flows"][0]["goodput_bps"] for summary in runs]))
+
+    quic = goodput("quic", "core-stateless")
+    assert quic > 1.15 * goodput("tcp", "core-stateless")
+    assert quic == pytest.approx(goodput("tcp", "core-stateless", prr=False), rel=0.1)
+    # Losses that do not depend on when packets come cost both the same.
+    rates = [goodput(transport, "fifo", loss=0.01) for transport in ("quic", "tcp")]
+    assert rates[0] == pytest.approx(rates[1], rel=0.05)
 
 
 def test_all_controls_and_queues_are_tried():

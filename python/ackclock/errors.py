@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -138,9 +137,9 @@ def nearest(given: str, names: Iterable[str]) -> str | None:
     names
         The valid names.
     """
-    lower = {name.lower(): name for name in names}
-    near = difflib.get_close_matches(given.lower(), lower, n=1, cutoff=0.6)
-    return lower[near[0]] if near else None
+    from ackclock import _core
+
+    return _core.nearest(given, list(names))
 
 
 def suggestion(given: str, names: Iterable[str]) -> str:
@@ -156,13 +155,11 @@ def suggestion(given: str, names: Iterable[str]) -> str:
     Returns
     -------
     str
-        ``did you mean "x"?``, or the list of valid names if none is near.
+        ``did you mean "x"?``, or valid names if none is near.
     """
-    valid = list(names)
-    near = nearest(given, valid)
-    if near is not None:
-        return f'did you mean "{near}"?'
-    return f"expected one of: {', '.join(valid)}" if valid else "none is allowed here"
+    from ackclock import _core
+
+    return _core.suggestion(given, list(names))
 
 
 def named(name: object, table: Mapping[str, _T], kind: str, *, where: str = "") -> _T:

@@ -287,7 +287,7 @@ def line(**of_node):
         ({"lat": "x"}, {}, 'the node 0: lat is "x", expected a number'),
         ({}, {"rate": "x"}, 'net.rate: "x" is not a rate'),
         ({}, {"rate": 0}, "net.rate: 0 is out of range"),
-        ({}, {"rate": [1]}, "net.rate: [1] is not a rate"),
+        ({}, {"rate": [1]}, "net.rate: a list is not a rate"),
         ({}, {"scale": float("nan")}, "net.scale: nan is out of range"),
         ({}, {"scale": float("inf")}, "net.scale: inf is out of range"),
         ({}, {"scale": "2"}, "net.scale: '2' is out of range"),

@@ -16,7 +16,6 @@ import { fromFragment, through, toFragment } from './share.js';
 import { Sheets } from './sheets.js';
 import { differences, flowTable, sentences } from './summary.js';
 import { turnTheme } from './theme.js';
-import { bareNumbers } from './typed.js';
 
 // What a packet-hop takes in a browser, alone and with its rows recorded (benchmarks/README.md).
 const HOP_S = 1e-7;
@@ -217,12 +216,6 @@ class Page {
     }
     this.data = data;
     delete this.data.engine;
-    const bare = bareNumbers(data, this.known);
-    if (bare.length) {
-      this.explained = null;
-      this.showProblems(bare);
-      return;
-    }
     const scenario = this.recorded(true);
     const found = await this.client.call('explain', [scenario]);
     if (text !== this.text) return;

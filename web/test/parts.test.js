@@ -8,7 +8,6 @@ import * as numbers from '../src/numbers.js';
 import { place } from '../src/placement.js';
 import { Playback } from '../src/playback.js';
 import { timeColour } from '../src/colours.js';
-import { bareNumbers } from '../src/typed.js';
 import { GrowingTables, LiveRun } from '../src/live.js';
 import { StateTable, TimeSequence, jain, lastAt, mostUsed, rateOf, sampled } from '../src/series.js';
 import { answersToml } from '../src/sheets.js';
@@ -184,26 +183,6 @@ test('what is played waits for what is computed', () => {
   playback.extend(60);
   playback.seek(30);
   assert.deepEqual(times, [0, 5, 20, 30]);
-});
-
-test('a number without unit is refused where the schema names a quantity, zero and bare seconds are not', () => {
-  const rate = { type: ['number', 'string'], 'x-quantity': 'rate' };
-  const schema = {
-    properties: {
-      duration: { 'x-quantity': 'duration', 'x-bare': true },
-      net: { allOf: [{ $ref: '#/$defs/Net' }] },
-      flows: { items: { properties: { stop: { 'x-quantity': 'duration' }, pair: { type: 'integer' } } } },
-    },
-    $defs: { Net: { oneOf: [{ properties: { kind: { const: 'dumbbell' }, rate, qdisc: {} } }, { properties: { kind: { const: 'graph' } } }] } },
-  };
-  const catalogue = { qdisc: [{ name: 'codel', also: [], params: { properties: { target: { 'x-quantity': 'duration' } } } }] };
-  const found = (data) => bareNumbers(data, { schema, catalogue });
-  assert.deepEqual(found({ duration: 5, net: { kind: 'dumbbell', rate: '10 Mbps' }, flows: [{ pair: 3, stop: 0 }] }), []);
-  assert.deepEqual(found({ net: { kind: 'dumbbell', rate: 10 } }), [
-    { path: 'net.rate', message: '10 has no unit; expected a rate with unit, such as "10 Mbps"' },
-  ]);
-  assert.equal(found({ flows: [{}, { stop: '3' }] })[0].path, 'flows[1].stop');
-  assert.equal(found({ net: { kind: 'dumbbell', qdisc: { kind: 'codel', target: 5 } } })[0].path, 'net.qdisc.target');
 });
 
 test('the colour of time gets lighter from start to end', () => {

@@ -85,15 +85,21 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The name among `names` nearest to `given`, if one is near enough to be meant.
+/// The name among `names` nearest to `given`, if one is near enough to be meant: the one with which it has the most
+/// letters in common, in their order and in any size, as a share of the letters of both.
 pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    names
-        .into_iter()
-        .map(|name| (edit_distance(given, name), name))
-        .filter(|&(d, name)| d <= 1 + name.len().max(given.len()) / 3)
-        .min()
-        .map(|(_, name)| name)
+    let mut best = (LEAST_LIKENESS, None);
+    for name in names {
+        let likeness = likeness(given, name);
+        if likeness > best.0 {
+            best = (likeness, Some(name));
+        }
+    }
+    best.1
 }
+
+/// Likeness from which on a name may be meant: three of five letters are common.
+const LEAST_LIKENESS: f64 = 0.6 - 1e-9;
 
 /// Most names that a list of valid ones spells out.
 const SHOWN: usize = 30;
@@ -106,23 +112,29 @@ pub fn suggestion(given: &str, names: &[&str]) -> String {
             let (some, more) = (names[..SHOWN].join(", "), names.len() - SHOWN);
             format!("expected one of: {some} and {more} more")
         }
+        None if names.is_empty() => "none is allowed here".to_owned(),
         None => format!("expected one of: {}", names.join(", ")),
     }
 }
 
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(!ca.eq_ignore_ascii_case(&cb));
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+/// Letters in common, in their order, as a share of the mean length: 1 for equal names, whatever the size of letters.
+fn likeness(a: &str, b: &str) -> f64 {
+    let letters = |text: &str| -> Vec<char> { text.to_lowercase().chars().collect() };
+    let (a, b) = (letters(a), letters(b));
+    if a.is_empty() || b.is_empty() {
+        return 0.0;
+    }
+    // The longest common subsequence, row by row.
+    let mut row = vec![0_usize; b.len() + 1];
+    for x in &a {
+        let mut diagonal = 0;
+        for (j, y) in b.iter().enumerate() {
+            let above = row[j + 1];
+            row[j + 1] = if x == y { diagonal + 1 } else { above.max(row[j]) };
+            diagonal = above;
         }
     }
-    row[b.len()]
+    2.0 * row[b.len()] as f64 / (a.len() + b.len()) as f64
 }
 
 #[cfg(test)]
@@ -133,5 +145,10 @@ mod tests {
     fn the_nearest_name_is_found_and_far_ones_are_not() {
         assert_eq!(nearest("cubik", ["aimd", "cubic", "vegas"]), Some("cubic"));
         assert_eq!(nearest("zzzzzz", ["aimd", "cubic"]), None);
+        assert_eq!(nearest("cod", ["afd", "codel"]), Some("codel"));
+        assert_eq!(nearest("wred", ["fred", "red"]), Some("red"));
+        assert_eq!(nearest("duraton", ["routing", "duration"]), Some("duration"));
+        assert_eq!(nearest("q", ["a", "b"]), None);
+        assert_eq!(nearest("BBR", ["cubic", "bbr"]), Some("bbr"));
     }
 }

@@ -2,11 +2,18 @@
 //!
 //! A new algorithm is one file that implements [`About`] and one line in the room's `registry!`.
 
+mod hidden;
+mod place;
 mod ranges;
+mod rooms;
 mod rules;
+mod sentences;
 
+pub use hidden::join;
 pub use ranges::{Range, Ranges};
-pub use rules::{Rules, range};
+pub use rooms::Rooms;
+pub use rules::{Form, Mistakes, Odd, OddValue, Rules};
+pub use sentences::range;
 
 use std::fmt;
 use std::sync::LazyLock;

@@ -258,7 +258,13 @@ fn parse(text: &str, units: &[(&str, f64)], what: &str) -> Result<f64, String> {
         .or_else(|| units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)))
         .map(|(_, factor)| value * factor)
         .ok_or_else(|| {
-            format!("\"{unit}\" in \"{text}\" is not a unit of {what}; expected one of: {}", list())
+            let meant = crate::error::nearest(unit, units.iter().map(|(name, _)| *name));
+            let meant =
+                meant.map_or_else(String::new, |name| format!(" (did you mean \"{name}\"?)"));
+            format!(
+                "\"{unit}\" in \"{text}\" is not a unit of {what}; expected one of: {}{meant}",
+                list()
+            )
         })
 }
 

@@ -6,16 +6,18 @@ use serde_json::{Value, json};
 use crate::compile::{self, Plan, PlanSender};
 use crate::error::Problem;
 pub use crate::packet::{Custom, RegistryOnly, RunError, Threads, Used};
+use crate::registry::join;
 
 use crate::memory::until_it_ends;
 use crate::packet::{self, LedgerCount, LedgerRows, Piece, Pieces, QueueCount, Results};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::{Scenario, Table, misread as misread_net};
+use crate::scenario::{Scenario, Table};
 use crate::traffic::pattern::{self, Demand};
 use crate::units::Time;
 
 mod canonical;
 mod fluid;
+mod form;
 mod parallelism;
 mod tables;
 
@@ -100,26 +102,11 @@ pub fn pattern(
 }
 
 fn parse(text: &str) -> Result<Scenario, Vec<Problem>> {
-    read(text, "").map_err(|problem| vec![in_net(text, problem)])
-}
-
-/// A problem of the form of the network, with the path of its key.
-fn in_net(text: &str, problem: Problem) -> Problem {
-    let misread = || {
-        let scenario: Value = serde_json::from_str(text).ok()?;
-        misread_net(scenario.get("net")?)
-    };
-    match misread() {
-        Some((path, message)) if problem.path == "net" => match path.as_str() {
-            "." => Problem::new("net", message),
-            path => Problem::new(format!("net.{path}"), message),
-        },
-        _ => problem,
-    }
+    read(text, "").map_err(|problem| form::refused(text, vec![problem], &mut |_| Vec::new()))
 }
 
 /// Reads the document at `root`; what has the wrong form is reported with the path of its key.
-/// Inside a table whose `kind` selects its form, that is the path of the table; see [`in_net`].
+/// Inside a table whose `kind` selects its form, that is the path of the table.
 fn read<T: DeserializeOwned>(text: &str, root: &str) -> Result<T, Problem> {
     let mut text = serde_json::Deserializer::from_str(text);
     let read = serde_path_to_error::deserialize(&mut text).map_err(|error| {
@@ -135,9 +122,28 @@ fn read<T: DeserializeOwned>(text: &str, root: &str) -> Result<T, Problem> {
     Ok(read)
 }
 
-/// A scenario and its plan; what is wrong with either, and then with the algorithms too.
+/// A scenario and its plan; everything that is wrong with it, its form first.
 fn plan(text: &str, custom: &dyn Custom) -> Result<(Scenario, Plan), Vec<Problem>> {
-    let scenario = parse(text)?;
+    let scenario = read(text, "").map_err(|problem| vec![problem]);
+    scenario.and_then(|scenario| plan_of(scenario, custom)).map_err(|problems| {
+        form::refused(text, problems, &mut |document| at_first_sight(document, custom))
+    })
+}
+
+/// What is wrong with a scenario of valid form at first sight.
+fn at_first_sight(document: &Value, custom: &dyn Custom) -> Vec<Problem> {
+    let scenario = serde_json::from_value(document.clone());
+    scenario.map_or_else(
+        |_| Vec::new(),
+        |scenario| match plan_of(scenario, custom) {
+            Ok((_, plan)) => packet::check(&plan, custom),
+            Err(problems) => problems,
+        },
+    )
+}
+
+/// A scenario and its plan; what is wrong with it at first sight.
+fn plan_of(scenario: Scenario, custom: &dyn Custom) -> Result<(Scenario, Plan), Vec<Problem>> {
     let (plan, mut problems) =
         until_it_ends(|| compile::attempt(&scenario)).map_err(Vec::from)??;
     if problems.is_empty() {
@@ -151,6 +157,15 @@ fn plan(text: &str, custom: &dyn Custom) -> Result<(Scenario, Plan), Vec<Problem
     Err(problems)
 }
 
+/// Every problem of a scenario at first sight: others may hide behind them.
+pub fn first_problems(text: &str, custom: &dyn Custom) -> Vec<Problem> {
+    let scenario = read(text, "").map_err(|problem| vec![problem]);
+    match scenario.and_then(|scenario| plan_of(scenario, custom)) {
+        Err(problems) => problems,
+        Ok((_, plan)) => packet::check(&plan, custom),
+    }
+}
+
 /// Every problem of a scenario.
 pub fn check(text: &str) -> Vec<Problem> {
     check_with(text, &RegistryOnly)
@@ -158,10 +173,19 @@ pub fn check(text: &str) -> Vec<Problem> {
 
 /// Every problem of a scenario with user-defined algorithms.
 pub fn check_with(text: &str, custom: &dyn Custom) -> Vec<Problem> {
-    match plan(text, custom) {
-        Err(problems) => problems,
-        Ok((_, plan)) => packet::check(&plan, custom),
+    check_form_and_meaning(text, form::problems(text), custom)
+}
+
+/// Every problem of a scenario that a person typed: its rates, sizes and delays need their units.
+pub fn check_typed(text: &str) -> Vec<Problem> {
+    check_form_and_meaning(text, form::typed_problems(text), &RegistryOnly)
+}
+
+fn check_form_and_meaning(text: &str, form: Vec<Problem>, custom: &dyn Custom) -> Vec<Problem> {
+    if !form.is_empty() {
+        return form::with_hidden(text, form, &mut |document| at_first_sight(document, custom));
     }
+    checked(text, custom).err().unwrap_or_default()
 }
 
 /// The work that a scenario is predicted to be, as JSON; every problem if it cannot be run.
@@ -223,7 +247,7 @@ pub fn live_tables(plan: &Plan, results: &Results) -> Vec<(&'static str, Columns
 fn checked(text: &str, custom: &dyn Custom) -> Result<Plan, Vec<Problem>> {
     let (_, plan) = plan(text, custom)?;
     let problems = packet::check(&plan, custom);
-    if problems.is_empty() { Ok(plan) } else { Err(problems) }
+    if problems.is_empty() { Ok(plan) } else { Err(join(problems)) }
 }
 
 /// What a scenario amounts to, as JSON.

@@ -6,6 +6,7 @@
 #[cfg(target_os = "linux")]
 mod emulate;
 mod fluid;
+mod form;
 mod igp;
 mod pattern;
 mod shipped;
@@ -117,6 +118,8 @@ mod _core {
     #[pymodule_export]
     use super::fluid::{FluidCore, Rates, draw_transfers, layout, mean_size, shortest_paths};
     #[pymodule_export]
+    use super::form::{Form, Rooms, nearest, suggestion};
+    #[pymodule_export]
     use super::igp::IgpCore;
     #[pymodule_export]
     use super::pattern::pattern;
@@ -173,6 +176,24 @@ mod _core {
     fn check(py: Python<'_>, json: &str, make: Option<Py<PyAny>>) -> PyResult<String> {
         let user = UserCode::new(make);
         let problems = py.detach(|| api::check_with(json, &user));
+        match user.slot.take() {
+            Some(Failure::Raised(error)) => Err(error),
+            _ => Ok(problems_json(&problems)),
+        }
+    }
+
+    /// As `check`, of a scenario that a person typed, as in the lab: quantities need their units.
+    #[pyfunction]
+    fn check_typed(py: Python<'_>, json: &str) -> String {
+        problems_json(&py.detach(|| api::check_typed(json)))
+    }
+
+    /// As `check`, without what is hidden by other problems.
+    #[pyfunction]
+    #[pyo3(signature = (json, make=None))]
+    fn first_problems(py: Python<'_>, json: &str, make: Option<Py<PyAny>>) -> PyResult<String> {
+        let user = UserCode::new(make);
+        let problems = py.detach(|| api::first_problems(json, &user));
         match user.slot.take() {
             Some(Failure::Raised(error)) => Err(error),
             _ => Ok(problems_json(&problems)),

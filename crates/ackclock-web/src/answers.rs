@@ -31,9 +31,9 @@ pub fn edit_toml(request: &str) -> Vec<u8> {
     block::of_text(&toml_text::edit(text, path, &request["value"]).to_string())
 }
 
-/// What a scenario amounts to: `{"explained": .., "layout": ..}`, or `{"problems": [..]}`.
+/// What a scenario that a person typed amounts to: `{"explained": .., "layout": ..}`, or `{"problems": [..]}`.
 pub fn explain(text: &str) -> Vec<u8> {
-    let problems = api::check(text);
+    let problems = api::check_typed(text);
     if !problems.is_empty() {
         return refused(&problems);
     }

@@ -8,7 +8,6 @@ scenarios that are made afterwards; its hash is that of the file when the class 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import hashlib
 import inspect
 import sys
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, dataclass_transform, 
 
 from ackclock._core import Verdict
 from ackclock._util import units
-from ackclock.errors import AckclockError, Problem, ScenarioError, suggestion
+from ackclock.errors import AckclockError, Problem, ScenarioError, nearest, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -301,8 +300,8 @@ def _check_method(
     if found is None:
         if needed:
             own = [name for name, value in vars(cls).items() if callable(value)]
-            near = difflib.get_close_matches(method, own, n=1)
-            hint = f' (did you mean that by "{near[0]}"?)' if near else ""
+            near = nearest(method, own)
+            hint = f' (did you mean that by "{near}"?)' if near else ""
             message = f"{cls.__name__} has no method {method}{hint}; {room.word} needs {wanted}"
             raise DefinitionError(message)
         return

@@ -150,8 +150,7 @@ def load_baseline(file: Path, profile: str, tier: str, seed: int | None = None) 
     AckclockError
         There is none, it is something else, or of another profile, tier or seed.
     """
-    from jsonschema import Draft7Validator
-
+    from ackclock.catalogue.form import parameter_problems
     from ackclock.dossier.form import DOSSIER
 
     at = file / "dossier.json" if file.is_dir() else file
@@ -161,11 +160,10 @@ def load_baseline(file: Path, profile: str, tier: str, seed: int | None = None) 
         raise AckclockError(f"{at}: {error.strerror}; expected a dossier.json") from None
     except ValueError:
         raise AckclockError(f"{at} is not JSON; expected a dossier.json") from None
-    wrong = next(Draft7Validator(DOSSIER).iter_errors(data), None)
-    if wrong is not None:
-        place = ".".join(str(step) for step in wrong.absolute_path)
-        where = f" at {place}" if place else ""
-        message = f"{at} is not a dossier{where}: {wrong.message[:120]}"
+    wrong = parameter_problems(DOSSIER, data)
+    if wrong:
+        where = f" at {wrong[0].path}" if wrong[0].path else ""
+        message = f"{at} is not a dossier{where}: {wrong[0].message[:120]}"
         raise AckclockError(f"{message}; expected what ackclock evaluate --out writes")
     for key, expected in (("profile", profile), ("tier", tier)):
         if data[key] != expected:

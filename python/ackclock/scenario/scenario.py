@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import json
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -149,9 +150,10 @@ class Scenario(Frozen):
     ) -> None:
         from ackclock.catalogue.form import problems
 
-        found = problems(data, None if file is None else str(file), typed=typed)
+        name = None if file is None else str(file)
+        found = problems(data, name, typed=typed, probe=partial(_first_problems, file=file))
         if found:
-            raise ScenarioError([*found, *_hidden(found, data, file)])
+            raise ScenarioError(found)
         nothing = dict.fromkeys(Scenario.__slots__)
         self._freeze(_data=data, _file=file, **nothing)
 
@@ -303,7 +305,12 @@ class Scenario(Frozen):
         try:
             return self._core_text()
         except ScenarioError as error:
-            raise self._with_hidden(error.problems) from None
+            from ackclock.catalogue.form import hidden_problems
+
+            places = [problem.path for problem in error.problems]
+            probe = partial(_first_problems, file=self._file)
+            hidden = hidden_problems(self._data, places, probe)
+            raise self._located([*error.problems, *hidden]) from None
 
     def _text_but_seed(self) -> str:
         """The core's text from after the seed on, the same for every seed; empty if it is not."""
@@ -402,11 +409,9 @@ class Scenario(Frozen):
 
         # One compilation checks and predicts; grids of thousands of points need both.
         if self._cost is None:
-            try:
-                predicted = self._predicted()
-            except ScenarioError as error:
-                raise self._with_hidden(error.problems) from None
-            self._keep_cost(predicted)
+            from ackclock import _core
+
+            self._keep_cost(self._found(_core.predict))
         assert self._cost is not None
         if found := memory_problem(self._cost, self._recorded, spills=spills):
             raise self._located([found])
@@ -427,34 +432,18 @@ class Scenario(Frozen):
         """
         from ackclock import _core
 
-        try:
-            predicted, warnings = self._found(_core.review)
-        except ScenarioError as error:
-            raise self._with_hidden(error.problems) from None
+        predicted, warnings = self._found(_core.review)
         self._keep_cost(predicted)
         self.cost()
         return list(warnings)
 
-    def _predicted(self) -> dict[str, Any]:
-        """Let the core check and predict; see `cost`.
-
-        Raises
-        ------
-        ScenarioError
-            With the problems at first sight: others may hide behind them.
-        """
-        from ackclock import _core
-
-        found: dict[str, Any] = self._found(_core.predict)
-        return found
-
     def _found(self, function: Callable[[str, Workshop | None, float | None], str]) -> Any:
-        """What a function of the core finds out about the scenario, as `_predicted`."""
+        """What a function of the core finds out about the scenario; with every problem."""
         from ackclock import _core
         from ackclock.catalogue.python_source import contained
         from ackclock.scenario.time_limit import most_cpu_s
 
-        text, workshop = self._core_text()
+        text, workshop = self._checked_text()
         try:
             with contained():
                 return json.loads(function(text, workshop, most_cpu_s()))
@@ -525,13 +514,10 @@ class Scenario(Frozen):
         file = None if self._file is None else str(self._file)
         return ScenarioError([dataclasses.replace(problem, file=file) for problem in problems])
 
-    def _with_hidden(self, problems: tuple[Problem, ...] | list[Problem]) -> ScenarioError:
-        return self._located([*problems, *_hidden(problems, self._data, self._file)])
-
     def _raise_input(self, text: str) -> None:
         found = read_problems(text)
         if found:
-            raise self._with_hidden(found)
+            raise self._located(found)
 
     def check(self, *, spills: bool = False) -> None:
         """Check meaning as well as form: names, routes, parameters; and the memory needed.
@@ -786,15 +772,14 @@ class Scenario(Frozen):
         return done
 
 
-def _hidden(found: Iterable[Problem], data: dict[str, Any], file: Path | None) -> list[Problem]:
-    """What is wrong besides, masked by what was found."""
-    from ackclock.scenario.hidden_problems import find_hidden
+def _first_problems(data: dict[str, Any], file: Path | None) -> list[Problem]:
+    """What is wrong at first sight with a scenario of valid form."""
+    from ackclock import _core
+    from ackclock.catalogue.python_source import contained
 
-    def probe(mended: dict[str, Any]) -> list[Problem]:
-        try:
-            Scenario.from_data(mended, file)._predicted()
-        except ScenarioError as error:
-            return list(error.problems)
-        return []
-
-    return find_hidden(found, data, probe)
+    try:
+        text, workshop = Scenario.from_data(data, file)._core_text()
+    except ScenarioError as error:
+        return list(error.problems)
+    with contained():
+        return read_problems(_core.first_problems(text, workshop))

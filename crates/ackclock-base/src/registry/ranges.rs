@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::rules::range;
+use super::sentences::range;
 use crate::error::Problem;
 
 /// The range that a schema gives for one field, looked up once: for values that many tables have, and that

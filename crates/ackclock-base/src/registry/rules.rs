@@ -1,21 +1,63 @@
 //! The ranges, units and names that a schema gives for each value, and their checks.
 //!
-//! The schema is that of the algorithm's `Params`: what `schemars` writes for its types and attributes.
-//! Messages, reference pages and stubs take ranges from the same schema.
+//! The schema is that of the algorithm's `Params`, or of a whole document: what `schemars` writes for types and
+//! attributes. Messages, reference pages and stubs take ranges from the same schema.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
-use crate::error::Problem;
-use crate::units;
+use super::place::{self, Step};
+use super::rooms::{self, Rooms};
+use super::sentences::{Bounds, bare, outside, quantity, shown, wrong_type};
+use crate::error::{self, Problem};
 
 /// Checks of the values that a schema describes.
 #[derive(Debug)]
 pub struct Rules {
     schema: Value,
+    /// The algorithms that the values may name; none where those who build them check them.
+    rooms: Option<Arc<Rooms>>,
+    form: Form,
+}
+
+/// What else a document may hold, by who wrote it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// What people and programs write.
+    #[default]
+    Written,
+    /// As `Written`; algorithms may be classes of a file, `file.py:Class`.
+    WithClasses,
+    /// What a program made of it for the engine: tables as rows of their values, algorithms that others build.
+    Made,
+}
+
+/// Values of a document that JSON cannot have, by their place, where it has null.
+pub type Odd = BTreeMap<String, OddValue>;
+
+/// A value that JSON cannot have.
+#[derive(Clone, Debug)]
+pub struct OddValue {
+    /// How it looks.
+    pub text: String,
+    /// What is wrong with it, if that needs no rule: `is not a finite number`.
+    pub fault: Option<&'static str>,
+}
+
+/// What is wrong with the form of a value.
+#[derive(Debug, Default)]
+pub struct Mistakes {
+    /// Every problem.
+    pub problems: Vec<Problem>,
+    /// Keys that tables lack: the table's place, the key, what it is.
+    pub(super) missing: Vec<(String, String, Value)>,
+    /// Quantities without unit: place and quantity.
+    pub bare: Vec<(String, String)>,
 }
 
 impl Rules {
@@ -36,7 +78,17 @@ impl Rules {
         if let Value::Object(schema) = &mut schema {
             schema.insert("additionalProperties".to_owned(), Value::Bool(false));
         }
-        Self { schema }
+        Self { schema, rooms: None, form: Form::Made }
+    }
+
+    /// The rules of documents that a schema describes, which may name the algorithms of rooms.
+    pub fn of_schema(schema: Value, rooms: Arc<Rooms>, form: Form) -> Self {
+        Self { schema, rooms: Some(rooms), form }
+    }
+
+    /// The name of an algorithm of a room, by its number.
+    pub(super) fn algorithm_name(&self, room: &str, number: usize) -> Option<Value> {
+        self.rooms.as_ref()?.names(room).get(number).map(|name| Value::from(*name))
     }
 
     /// The JSON Schema.
@@ -47,120 +99,249 @@ impl Rules {
     /// Every problem of the form and range of the parameters in `given`, with paths relative to it. Its `kind` is
     /// none of them.
     pub fn problems(&self, given: &Map<String, Value>) -> Vec<Problem> {
-        let mut found = Found::default();
-        if let Some(Value::Object(known)) = self.schema.get("properties") {
-            for (key, value) in given.iter().filter(|(key, _)| *key != "kind") {
-                self.entry(&self.schema, known, key, value, &mut found);
-            }
-        }
-        found.problems
+        let mut found = Found::new(None);
+        self.parameters(&self.schema, given, &mut found);
+        found.mistakes.problems
     }
 
-    fn resolved<'a>(&'a self, rules: &'a Value) -> &'a Value {
-        let Some(name) = rules.get("$ref").and_then(Value::as_str) else { return rules };
-        self.schema.pointer(name.trim_start_matches('#')).unwrap_or(rules)
+    /// Every mistake in the form of a document, with the values that JSON cannot have. Quantities in `typed` places, which a
+    /// person wrote, need their units.
+    pub fn mistakes(&self, document: &Value, odd: &Odd, typed: &[String]) -> Mistakes {
+        let mut found = Found::new(Some(odd));
+        found.typed = typed.iter().map(|place| place::steps(place)).collect();
+        self.value(Within { rules: &self.schema, root: &self.schema }, document, &mut found);
+        found.mistakes
     }
 
-    fn table(&self, rules: &Value, given: &Map<String, Value>, found: &mut Found) {
-        let Some(Value::Object(known)) = rules.get("properties") else { return };
-        for (key, value) in given {
-            self.entry(rules, known, key, value, found);
+    fn parameters(&self, root: &Value, given: &Map<String, Value>, found: &mut Found<'_>) {
+        let Some(Value::Object(known)) = root.get("properties") else { return };
+        for (key, value) in given.iter().filter(|(key, _)| *key != "kind") {
+            self.entry(Within { rules: root, root }, known, given, (key, value), found);
         }
-        for key in rules.get("required").and_then(Value::as_array).into_iter().flatten() {
-            if let Some(key) = key.as_str().filter(|key| !given.contains_key(*key)) {
-                found.report(format!("\"{key}\" is missing"));
+    }
+
+    fn table(&self, at: Within<'_>, given: &Map<String, Value>, found: &mut Found<'_>) {
+        let nothing = Map::new();
+        let known = at.rules.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
+        for entry in given {
+            self.entry(at, known, given, entry, found);
+        }
+        for key in at.rules.get("required").and_then(Value::as_array).into_iter().flatten() {
+            let Some(key) = key.as_str() else { continue };
+            let is_out = |value: &Value| {
+                self.form != Form::Made
+                    && value.is_null()
+                    && !found.is_odd(key)
+                    && !at.with(known.get(key).unwrap_or(&Value::Null)).takes_null()
+            };
+            if given.get(key).is_none_or(is_out) {
+                let rules = known.get(key).unwrap_or(&Value::Null);
+                let about = rules.get("description").and_then(Value::as_str).unwrap_or_default();
+                let about = about.split(". ").next().unwrap_or_default().trim_end_matches('.');
+                let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
+                found.report(format!("\"{key}\" is missing{about}"));
+                let rules = if rules.get("x-room").is_some() {
+                    rules.clone()
+                } else {
+                    at.with(rules).resolved().rules.clone()
+                };
+                found.mistakes.missing.push((found.path.clone(), key.to_owned(), rules));
             }
+        }
+        let least = at.rules.get("minProperties").and_then(Value::as_u64).unwrap_or(0);
+        if (given.len() as u64) < least {
+            found.report(format!("has {} entries; expected at least {least}", given.len()));
         }
     }
 
     /// An entry of a table.
     fn entry(
         &self,
-        rules: &Value,
+        at: Within<'_>,
         known: &Map<String, Value>,
-        key: &str,
-        value: &Value,
-        found: &mut Found,
+        table: &Map<String, Value>,
+        (key, value): (&String, &Value),
+        found: &mut Found<'_>,
     ) {
         let here = found.enter(key);
+        let more = at.rules.get("additionalProperties");
         match known.get(key) {
-            Some(rules) => self.value(rules, value, found),
-            None if rules.get("additionalProperties") == Some(&Value::Bool(false)) => {
-                let names: Vec<&str> = known.keys().map(String::as_str).collect();
-                let what = format!("\"{key}\" is not a key here");
-                found.problems.push(Problem::unknown(&found.path, &what, key, &names));
+            Some(rules) => match (rules.get("x-room").and_then(Value::as_str), &self.rooms) {
+                (Some(room), Some(all)) if at.with(rules).names_algorithm() => {
+                    self.algorithm(all, room, value, found);
+                }
+                (Some(room), Some(all))
+                    if value.is_array() && at.with(rules).items().names_algorithm() =>
+                {
+                    for (i, one) in value.as_array().into_iter().flatten().enumerate() {
+                        let here = found.enter_entry(i);
+                        self.algorithm(all, room, one, found);
+                        found.path.truncate(here);
+                    }
+                }
+                _ => self.value(at.with(rules), value, found),
+            },
+            None if more == Some(&Value::Bool(false)) && key != "kind" => {
+                found.mistakes.problems.push(self.unknown_key(at, known, table, key, &found.path));
             }
-            None => {}
+            None => {
+                if at.rules.get("propertyNames").is_some() && !is_name(key) {
+                    found.report(format!(
+                        "\"{key}\" is no name here; expected lower-case letters, digits and _, beginning with a letter"
+                    ));
+                }
+                if let Some(rules) = more.filter(|rules| rules.is_object()) {
+                    self.value(at.with(rules), value, found);
+                }
+            }
         }
         found.path.truncate(here);
     }
 
+    /// The problem of a key that a table does not have.
+    fn unknown_key(
+        &self,
+        at: Within<'_>,
+        known: &Map<String, Value>,
+        table: &Map<String, Value>,
+        key: &str,
+        path: &str,
+    ) -> Problem {
+        let names: Vec<&str> =
+            known.keys().map(String::as_str).filter(|key| *key != "kind").collect();
+        let what = format!("\"{key}\" is not a key here");
+        if error::nearest(key, names.iter().copied()).is_none() {
+            // The one key left out whose description has the word: `extra`, "How much longer the path is than the link's own
+            // delay", for `delay`.
+            let mut meant = known.iter().filter(|(name, rules)| {
+                let about = rules.get("description").and_then(Value::as_str).unwrap_or_default();
+                !table.contains_key(*name) && has_word(about, key)
+            });
+            if let (Some((name, _)), None) = (meant.next(), meant.next()) {
+                let message = format!("{what}; did you mean \"{name}\"?");
+                let nearest = Some(name.clone());
+                return Problem { nearest, ..Problem::new(path, message).with_value(key) };
+            }
+            let inside: Vec<String> = known
+                .iter()
+                .filter_map(|(name, rules)| {
+                    let is_list = rules.get("items").is_some();
+                    let inner = at.with(rules.get("items").unwrap_or(rules));
+                    let has = inner.branches().any(|b| {
+                        b.rules.pointer("/properties").is_some_and(|p| p.get(key).is_some())
+                    });
+                    has.then(|| if is_list { format!("{name}[]") } else { name.clone() })
+                })
+                .collect();
+            if self.rooms.is_some() && !inside.is_empty() {
+                return Problem::new(path, format!("{what}, but of {}", inside.join(" and ")));
+            }
+        }
+        Problem::unknown(path, &what, key, &names)
+    }
+
     /// A table written as a list of its values.
-    fn row(&self, rules: &Map<String, Value>, given: &[Value], found: &mut Found) {
+    fn row(
+        &self,
+        at: Within<'_>,
+        rules: &Map<String, Value>,
+        given: &[Value],
+        found: &mut Found<'_>,
+    ) {
         for ((key, rules), value) in rules.iter().zip(given) {
             let here = found.enter(key);
-            self.value(rules, value, found);
+            self.value(at.with(rules), value, found);
             found.path.truncate(here);
         }
     }
 
-    fn value(&self, rules: &Value, value: &Value, found: &mut Found) {
+    fn value(&self, at: Within<'_>, value: &Value, found: &mut Found<'_>) {
+        let at = at.resolved();
         if value.is_null() {
-            return; // whether it may be left out is for the type to say
+            found.odd_value(at.rules); // whether it may be left out is for the table to say
+            return;
         }
-        let rules = self.resolved(rules);
         for choice in ["oneOf", "anyOf"] {
-            let Some(Value::Array(branches)) = rules.get(choice) else { continue };
-            return self.choice(branches, value, found);
+            let Some(Value::Array(branches)) = at.rules.get(choice) else { continue };
+            return self.choice(at, branches, value, found);
         }
-        let names: Vec<&str> = names(rules).collect();
+        let names = names(at.rules);
         if !names.is_empty() {
             return found.name(value, &names);
         }
-        if let Some(what) = rules.get("x-quantity").and_then(Value::as_str) {
-            let problem = quantity(what, rules, value, &found.path);
-            return found.problems.extend(problem);
+        if let Some(what) = at.rules.get("x-quantity").and_then(Value::as_str) {
+            if let Some(problem) = bare(what, at.rules, value, &found.path) {
+                found.mistakes.bare.push((found.path.clone(), what.to_owned()));
+                if found.is_typed() {
+                    // Without its unit nobody knows whether a number is in its range.
+                    return found.mistakes.problems.push(problem);
+                }
+            }
+            let problem = quantity(what, at.rules, value, &found.path);
+            return found.mistakes.problems.extend(problem);
         }
-        if let (Some(Value::Object(rules)), Value::Array(given)) = (rules.get("properties"), value)
+        if let (Some(Value::Object(rules)), Value::Array(given)) =
+            (at.rules.get("properties"), value)
+            && self.form == Form::Made
         {
-            return self.row(rules, given, found);
+            return self.row(at, rules, given, found);
         }
-        if let Some(expected) = wrong_type(rules, value) {
-            return found.report_value(value, &format!("{} is not {expected}", shown(value)));
+        if let Some(expected) = wrong_type(at.rules, value) {
+            return found.wrong_type(at.rules, value, &expected);
         }
         match value {
             Value::Number(number) => {
                 let problem = number
                     .as_f64()
-                    .and_then(|real| outside(rules, real, || number.to_string(), &found.path));
-                found.problems.extend(problem);
+                    .and_then(|real| outside(at.rules, real, || number.to_string(), &found.path));
+                found.mistakes.problems.extend(problem);
             }
-            Value::Array(items) => {
-                let Some(rules) = rules.get("items") else { return };
-                if self.are_plain_rows(rules, items) {
-                    return;
-                }
-                for (i, item) in items.iter().enumerate() {
-                    let here = found.path.len();
-                    let _ = write!(found.path, "[{i}]");
-                    self.value(rules, item, found);
-                    found.path.truncate(here);
-                }
-            }
-            Value::Object(table) => self.table(rules, table, found),
+            Value::Array(items) => self.items(at, items, found),
+            Value::Object(table) => self.table(at, table, found),
             _ => {}
         }
     }
 
+    fn items(&self, at: Within<'_>, items: &[Value], found: &mut Found<'_>) {
+        let count = |key: &str| at.rules.get(key).and_then(Value::as_u64);
+        let has = items.len() as u64;
+        match (count("minItems"), count("maxItems")) {
+            (Some(least), _) if has < least => {
+                found.report(format!("has {has} entries; expected at least {least}"));
+            }
+            (_, Some(most)) if has > most => {
+                found.report(format!("has {has} entries; expected at most {most}"));
+            }
+            _ => {}
+        }
+        if at.rules.get("items").is_none() || self.are_plain_rows(at.items(), items) {
+            return;
+        }
+        let rules = at.items().resolved();
+        // Of a long list of numbers each rule is looked up once.
+        if let Some(bounds) = self.bounds(rules)
+            && items.iter().all(|item| !item.is_null() && bounds.hold(item))
+        {
+            return;
+        }
+        for (i, item) in items.iter().enumerate() {
+            let here = found.enter_entry(i);
+            self.value(rules, item, found);
+            found.path.truncate(here);
+        }
+    }
+
     /// Whether all items are lists of numbers in their ranges: of a trace's million lines each rule is looked up once.
-    fn are_plain_rows(&self, rules: &Value, items: &[Value]) -> bool {
+    fn are_plain_rows(&self, at: Within<'_>, items: &[Value]) -> bool {
         let [first @ Value::Array(_), ..] = items else { return false };
-        let Some(Value::Object(columns)) = self.resolved(rules).get("properties") else {
+        let at = at.resolved();
+        let Some(Value::Object(columns)) = at.rules.get("properties") else { return false };
+        if self.form != Form::Made {
             return false;
-        };
+        }
         let width = first.as_array().map_or(0, Vec::len).min(columns.len());
         let bounds: Option<Vec<_>> =
-            columns.values().take(width).map(|rules| self.bounds(rules)).collect();
+            columns.values().take(width).map(|rules| self.bounds(at.with(rules))).collect();
         let Some(bounds) = bounds else { return false };
         let fits = |(value, bounds): (&Value, &Bounds)| bounds.hold(value);
         items.iter().all(|item| match item {
@@ -170,101 +351,235 @@ impl Rules {
     }
 
     /// The bounds of a value that may be a plain number; `None` if it may not, or if there is more to check.
-    fn bounds(&self, rules: &Value) -> Option<Bounds> {
-        let rules = self.resolved(rules);
-        if let Some(Value::Array(branches)) = rules.get("anyOf") {
+    fn bounds(&self, at: Within<'_>) -> Option<Bounds> {
+        let at = at.resolved();
+        if let Some(Value::Array(branches)) = at.rules.get("anyOf") {
             let mut branches = branches.iter().filter(|b| b.get("type") != Some(&"null".into()));
             let one = branches.next()?;
-            return if branches.next().is_none() { self.bounds(one) } else { None };
+            return if branches.next().is_none() { self.bounds(at.with(one)) } else { None };
         }
-        let is_whole = match rules.get("type").and_then(Value::as_str) {
-            _ if rules.get("x-quantity").is_some() => false,
+        let is_whole = match at.rules.get("type").and_then(Value::as_str) {
+            // A person's needs its unit.
+            _ if at.rules.get("x-quantity").is_some() && self.form != Form::Made => return None,
+            _ if at.rules.get("x-quantity").is_some() => false,
             Some("number") => false,
             Some("integer") => true,
             _ => return None,
         };
-        if rules.get("oneOf").is_some() || names(rules).next().is_some() {
+        if at.rules.get("oneOf").is_some() || !names(at.rules).is_empty() {
             return None;
         }
-        Some(Bounds::of(rules, is_whole))
+        Some(Bounds::of(at.rules, is_whole))
     }
 
-    /// A value that may be one of several things: of a few names, or of tables that `kind` distinguishes.
-    fn choice(&self, branches: &[Value], value: &Value, found: &mut Found) {
+    /// A value that may be one of several things, reported as one problem of the branch that was meant.
+    fn choice(&self, at: Within<'_>, branches: &[Value], value: &Value, found: &mut Found<'_>) {
         let branches = branches.iter().filter(|b| b.get("type") != Some(&"null".into()));
-        let branches: Vec<&Value> = branches.map(|branch| self.resolved(branch)).collect();
+        let branches: Vec<Within<'_>> = branches.map(|branch| at.with(branch).resolved()).collect();
         if let [one] = branches[..] {
             return self.value(one, value, found);
         }
-        let all: Vec<&str> = branches.iter().copied().flat_map(names).collect();
+        let all: Vec<&Value> = branches.iter().flat_map(|branch| names(branch.rules)).collect();
         if all.len() >= branches.len() {
             return found.name(value, &all);
         }
-        let kind = value.get("kind").unwrap_or(&Value::Null);
-        let kind_of = |branch: &&Value| branch.pointer("/properties/kind/const") == Some(kind);
-        if let (Some(meant), Value::Object(table)) = (branches.into_iter().find(kind_of), value) {
-            self.table(meant, table, found);
+        let kinds: Option<Vec<&str>> = branches
+            .iter()
+            .map(|branch| branch.rules.pointer("/properties/kind/const").and_then(Value::as_str))
+            .collect();
+        if let Some(kinds) = kinds {
+            return self.tagged(&branches, &kinds, value, found);
         }
-        // Which other branch is meant, only the type knows.
-    }
-}
-
-/// The range of a number.
-struct Bounds {
-    least: f64,
-    above: f64,
-    most: f64,
-    below: f64,
-    is_whole: bool,
-}
-
-impl Bounds {
-    fn of(rules: &Value, is_whole: bool) -> Self {
-        let bound = |key: &str, none: f64| rules.get(key).and_then(Value::as_f64).unwrap_or(none);
-        let most = bound("maximum", f64::INFINITY).min(most_of_format(rules));
-        Self {
-            least: bound("minimum", f64::NEG_INFINITY),
-            above: bound("exclusiveMinimum", f64::NEG_INFINITY),
-            most,
-            below: bound("exclusiveMaximum", f64::INFINITY),
-            is_whole,
+        let keys: Option<Vec<&str>> = branches
+            .iter()
+            .map(|branch| branch.rules.pointer("/required/0").and_then(Value::as_str))
+            .collect();
+        if let Some(keys) = keys {
+            return self.keyed(&branches, &keys, value, found);
         }
-    }
-
-    /// Whether a value is a number within, or null: whether it may be left out is for the type to say.
-    fn hold(&self, value: &Value) -> bool {
-        match value {
-            Value::Number(number) if !self.is_whole || number.is_u64() || number.is_i64() => {
-                number.as_f64().is_some_and(|real| {
-                    real >= self.least
-                        && real > self.above
-                        && real <= self.most
-                        && real < self.below
-                })
+        let fits = |branch: &&Within<'_>| wrong_type(branch.rules, value).is_none();
+        match branches.iter().find(fits) {
+            Some(meant) => self.value(*meant, value, found),
+            None => {
+                let expected = branches.iter().filter_map(|b| wrong_type(b.rules, value));
+                let expected = expected.collect::<Vec<_>>().join(" or ");
+                found.report_value(value, &format!("{} is not {expected}", shown(value)));
             }
-            value => value.is_null(),
         }
+    }
+
+    /// A table whose `kind` says what it is.
+    fn tagged(
+        &self,
+        branches: &[Within<'_>],
+        kinds: &[&str],
+        value: &Value,
+        found: &mut Found<'_>,
+    ) {
+        let Value::Object(table) = value else {
+            return found
+                .report_value(value, &format!("{} is not a table with a key kind", shown(value)));
+        };
+        let Some(kind) = table.get("kind").filter(|kind| !kind.is_null()) else {
+            found.mistakes.missing.push((found.path.clone(), "kind".to_owned(), Value::Null));
+            return found
+                .report(format!("\"kind\" is missing; expected one of: {}", kinds.join(", ")));
+        };
+        match kinds.iter().position(|known| kind.as_str() == Some(known)) {
+            Some(number) => self.table(branches[number], table, found),
+            None => {
+                let here = found.enter("kind");
+                let names: Vec<Value> = kinds.iter().map(|kind| Value::from(*kind)).collect();
+                found.name(kind, &names.iter().collect::<Vec<_>>());
+                found.path.truncate(here);
+            }
+        }
+    }
+
+    /// A table with one key, which says what it is.
+    fn keyed(&self, branches: &[Within<'_>], keys: &[&str], value: &Value, found: &mut Found<'_>) {
+        let entry = value.as_object().filter(|table| table.len() == 1);
+        let Some((key, inner)) = entry.and_then(|table| table.iter().next()) else {
+            let message =
+                format!("{} is not a table with one of: {}", shown(value), keys.join(", "));
+            return found.report_value(value, &message);
+        };
+        let file = format!("{key}_file");
+        match keys.iter().position(|known| known == key) {
+            _ if inner.is_string() && keys.contains(&file.as_str()) => {
+                let here = found.enter(key);
+                let message =
+                    format!("{} is not a list; a file is given by {file} = {inner}", shown(inner));
+                found.report_value(inner, &message);
+                found.path.truncate(here);
+            }
+            Some(number) => self.value(branches[number], value, found),
+            None => {
+                let here = found.enter(key);
+                let what = format!("\"{key}\" is not a key here");
+                found.mistakes.problems.push(Problem::unknown(&found.path, &what, key, keys));
+                found.path.truncate(here);
+            }
+        }
+    }
+
+    /// An algorithm of a room: its name, or a table with `kind` and parameters.
+    fn algorithm(&self, all: &Rooms, room: &str, value: &Value, found: &mut Found<'_>) {
+        let word = rooms::word(room);
+        if self.form == Form::WithClasses
+            && (room == "cc" || room == "qdisc")
+            && let Some(checked) = class_problem(value)
+        {
+            if let Err(message) = checked {
+                found.report(message);
+            }
+            return;
+        }
+        let nothing = Map::new();
+        let (name, given) = match value {
+            Value::Null if !found.is_odd("") => return,
+            Value::String(name) => (name.as_str(), &nothing),
+            Value::Object(table) if table.get("kind").is_some_and(Value::is_string) => {
+                (table["kind"].as_str().unwrap_or_default(), table)
+            }
+            _ => {
+                let shown = found.shown(value);
+                let message =
+                    format!("{shown} is not a {word}; expected a name or a table with kind");
+                return found.report_value(value, &message);
+            }
+        };
+        if let Some(params) = all.params(room, name) {
+            return self.parameters(params, given, found);
+        }
+        if self.form == Form::Made && (name.starts_with("python:") || name.contains('/')) {
+            return; // others build it
+        }
+        if room == "cc"
+            && let Some(message) = rooms::missing_library(all, name)
+        {
+            return found.report(message);
+        }
+        let others = all.with_name(name);
+        if !others.is_empty() {
+            return found.report_value(value, &rooms::of_other_room(all, room, name, &others));
+        }
+        if name.ends_with(".py") {
+            return found.report(format!(
+                "\"{name}\" names a file without its class; expected \"{name}:CLASS\""
+            ));
+        }
+        let what = format!("there is no {word} \"{name}\"");
+        let names = all.names(room);
+        found.mistakes.problems.push(Problem::unknown(&found.path, &what, name, &names));
     }
 }
 
-/// The largest value of an unsigned type of a schema.
-fn most_of_format(rules: &Value) -> f64 {
-    match rules.get("format").and_then(Value::as_str) {
-        Some("uint8") => f64::from(u8::MAX),
-        Some("uint16") => f64::from(u16::MAX),
-        Some("uint32") => f64::from(u32::MAX),
-        _ => f64::INFINITY,
+/// Rules, and the schema that their references are relative to.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    rules: &'a Value,
+    root: &'a Value,
+}
+
+impl<'a> Within<'a> {
+    fn with(self, rules: &'a Value) -> Self {
+        Self { rules, ..self }
+    }
+
+    fn resolved(self) -> Self {
+        let Some(name) = self.rules.get("$ref").and_then(Value::as_str) else { return self };
+        self.with(self.root.pointer(name.trim_start_matches('#')).unwrap_or(self.rules))
+    }
+
+    /// Whether a value may be null.
+    fn takes_null(self) -> bool {
+        let rules = self.resolved().rules;
+        let null = Value::from("null");
+        let is_null = |kind: Option<&Value>| match kind {
+            Some(Value::Array(kinds)) => kinds.contains(&null),
+            kind => kind == Some(&null),
+        };
+        let mut branches = rules.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+        let mut names = rules.get("enum").and_then(Value::as_array).into_iter().flatten();
+        is_null(rules.get("type"))
+            || branches.any(|branch| is_null(branch.get("type")))
+            || names.any(Value::is_null)
+    }
+
+    fn items(self) -> Self {
+        self.with(self.rules.get("items").unwrap_or(&Value::Null))
+    }
+
+    /// The rules, and those between which they leave a choice.
+    fn branches(self) -> impl Iterator<Item = Self> {
+        let several = self.rules.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+        std::iter::once(self.rules).chain(several).map(move |rules| self.with(rules).resolved())
+    }
+
+    /// Whether a value is an algorithm of the room that the rules name.
+    fn names_algorithm(self) -> bool {
+        let several = self.rules.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+        let mut all = std::iter::once(self.rules).chain(several);
+        all.any(|rules| {
+            rules.get("$ref").and_then(Value::as_str).is_some_and(|name| name.ends_with("/Spec"))
+        })
     }
 }
 
 /// Where in the value the checks are, and what they have found.
-#[derive(Default)]
-struct Found {
+struct Found<'a> {
     path: String,
-    problems: Vec<Problem>,
+    typed: Vec<Vec<Step>>,
+    odd: Option<&'a Odd>,
+    mistakes: Mistakes,
 }
 
-impl Found {
+impl<'a> Found<'a> {
+    fn new(odd: Option<&'a Odd>) -> Self {
+        Self { path: String::new(), typed: Vec::new(), odd, mistakes: Mistakes::default() }
+    }
+
     /// Goes to a key of a table; the length to which the path is cut afterwards.
     fn enter(&mut self, key: &str) -> usize {
         let here = self.path.len();
@@ -273,320 +588,130 @@ impl Found {
         here
     }
 
+    /// Goes to an entry of a list.
+    fn enter_entry(&mut self, index: usize) -> usize {
+        let here = self.path.len();
+        let _ = write!(self.path, "[{index}]");
+        here
+    }
+
+    /// Whether a person wrote the value.
+    fn is_typed(&self) -> bool {
+        if self.typed.is_empty() {
+            return false;
+        }
+        let steps = place::steps(&self.path);
+        self.typed.iter().any(|place| place::is_within(&steps, place))
+    }
+
+    /// Whether the value here, or at a key of it, is one that JSON cannot have.
+    fn is_odd(&self, key: &str) -> bool {
+        let Some(odd) = self.odd.filter(|odd| !odd.is_empty()) else { return false };
+        let dot = if self.path.is_empty() || key.is_empty() { "" } else { "." };
+        odd.contains_key(&format!("{}{dot}{key}", self.path))
+    }
+
+    fn shown(&self, value: &Value) -> String {
+        match self.odd.and_then(|odd| odd.get(&self.path)) {
+            Some(odd) => odd.text.clone(),
+            None => shown(value),
+        }
+    }
+
+    /// Reports a value that JSON cannot have.
+    fn odd_value(&mut self, rules: &Value) {
+        let Some(odd) = self.odd.and_then(|odd| odd.get(&self.path)) else { return };
+        let quantity = rules.get("x-quantity").and_then(Value::as_str);
+        let fault = match (odd.fault, quantity) {
+            (Some(fault), _) => fault.to_owned(),
+            (None, Some(quantity)) => format!("is not a {quantity}"),
+            (None, None) => {
+                let expected = wrong_type(rules, &Value::Null);
+                format!("is not {}", expected.as_deref().unwrap_or("plain data"))
+            }
+        };
+        let message = format!("{} {fault}", odd.text);
+        self.mistakes.problems.push(Problem::new(&self.path, message).with_value(&odd.text));
+    }
+
+    fn wrong_type(&mut self, rules: &Value, value: &Value, expected: &str) {
+        // A number of more digits than a whole number has.
+        if let (Some(real), "a whole number") = (value.as_f64(), expected)
+            && real.fract() == 0.0
+            && real.abs() >= 9e15
+        {
+            let text = self.shown(value);
+            let problem = outside(rules, real, || text, &self.path);
+            return self.mistakes.problems.extend(problem);
+        }
+        self.report_value(value, &format!("{} is not {expected}", shown(value)));
+    }
+
     fn report(&mut self, message: String) {
-        self.problems.push(Problem::new(&self.path, message));
+        self.mistakes.problems.push(Problem::new(&self.path, message));
     }
 
     fn report_value(&mut self, value: &Value, message: &str) {
-        self.problems.push(Problem::new(&self.path, message).with_value(value));
+        let problem = Problem::new(&self.path, message).with_value(shown(value));
+        self.mistakes.problems.push(problem);
     }
 
-    fn name(&mut self, value: &Value, names: &[&str]) {
+    fn name(&mut self, value: &Value, names: &[&Value]) {
+        if names.contains(&value) {
+            return;
+        }
         let given = value.as_str().unwrap_or_default();
-        if !names.contains(&given) {
-            let what = format!("{} is not known here", shown(value));
-            self.problems.push(Problem::unknown(&self.path, &what, given, names));
-        }
+        let texts: Vec<String> = names
+            .iter()
+            .map(|name| name.as_str().map_or_else(|| name.to_string(), str::to_owned))
+            .collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let what = format!("{} is not known here", shown(value));
+        self.mistakes.problems.push(Problem::unknown(&self.path, &what, given, &texts));
     }
 }
 
-/// The names that a value may be, if it is one of a few.
-fn names(rules: &Value) -> impl Iterator<Item = &str> {
+/// What is wrong with the form of an algorithm that is a class of a file; `None` if it is none.
+fn class_problem(value: &Value) -> Option<Result<(), String>> {
+    let expected = "expected class = \"file.py:Class\"";
+    let class = match value {
+        Value::String(text) if text.contains(".py:") || text.starts_with("session:") => value,
+        Value::Object(table) if table.get("kind").and_then(Value::as_str) == Some("python") => {
+            match table.get("class") {
+                Some(class) if !class.is_null() => class,
+                _ => return Some(Err(format!("\"class\" is missing; {expected}"))),
+            }
+        }
+        _ => return None,
+    };
+    let (file, name) = class.as_str().and_then(|text| text.rsplit_once(':')).unwrap_or_default();
+    let is_valid = !name.is_empty() && (file.ends_with(".py") || file == "session");
+    if is_valid {
+        return Some(Ok(()));
+    }
+    Some(Err(format!("{} names no class of a file; {expected}", shown(class))))
+}
+
+/// The values that a value may be, if it is one of a few.
+fn names(rules: &Value) -> Vec<&Value> {
     let several = rules.get("enum").and_then(Value::as_array).into_iter().flatten();
-    several.chain(rules.get("const")).filter_map(Value::as_str)
+    several.chain(rules.get("const")).filter(|name| !name.is_null()).collect()
 }
 
-fn quantity(what: &str, rules: &Value, value: &Value, path: &str) -> Option<Problem> {
-    let unit = rules.get("x-unit").and_then(Value::as_str).unwrap_or_default();
-    match value {
-        Value::String(text) if units::units(what).is_empty() => {
-            // A buffer: only its own type reads it.
-            let error = text.parse::<units::BufferSize>().err()?;
-            Some(Problem::new(path, error).with_value(value))
-        }
-        Value::String(text) => match units::quantity(text, what) {
-            Ok(real) => too_small(what, rules, real, text, path)
-                .or_else(|| outside(rules, real, || text.clone(), path)),
-            Err(message) => Some(Problem::new(path, message).with_value(value)),
-        },
-        Value::Number(number) => {
-            let (real, text) = (number.as_f64()?, format!("{number} {unit}"));
-            too_small(what, rules, real, &text, path)
-                .or_else(|| outside(rules, real, || text.clone(), path))
-        }
-        _ => {
-            let message =
-                format!("{} is not a {what}; expected a number with a unit", shown(value));
-            Some(Problem::new(path, message).with_value(value))
-        }
-    }
+/// Whether a key may be a name that queries use.
+fn is_name(key: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    key.starts_with(|c: char| c.is_ascii_lowercase()) && key.chars().all(plain)
 }
 
-/// That a quantity, which is to be more than 0, is 0 in the whole units in which the core counts.
-fn too_small(what: &str, rules: &Value, real: f64, text: &str, path: &str) -> Option<Problem> {
-    let is_positive = rules.get("exclusiveMinimum").and_then(Value::as_f64) == Some(0.0);
-    let least = units::least(what);
-    (is_positive && 0.0 < real && real < least / 2.0).then(|| {
-        let unit = rules.get("x-unit").and_then(Value::as_str).unwrap_or_default();
-        let least = if least < 1.0 { format!("{least:e}") } else { least.to_string() };
-        Problem::out_of_range(path, text, &format!("at least {least} {unit}"))
-    })
-}
-
-/// What was expected where a value has the wrong type.
-fn wrong_type(rules: &Value, value: &Value) -> Option<String> {
-    let kinds = match rules.get("type")? {
-        Value::Array(kinds) => kinds,
-        one => std::slice::from_ref(one),
-    };
-    let kinds = || kinds.iter().filter_map(Value::as_str);
-    let fits = |kind: &str| match kind {
-        "string" => value.is_string(),
-        "integer" => value.is_u64() || value.is_i64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        _ => false,
-    };
-    if kinds().any(fits) {
-        return None;
-    }
-    let words = kinds().filter_map(|kind| match kind {
-        "string" => Some("text"),
-        "integer" => Some("a whole number"),
-        "number" => Some("a number"),
-        "boolean" => Some("true or false"),
-        "array" => Some("a list"),
-        "object" => Some("a table"),
-        _ => None,
-    });
-    Some(words.collect::<Vec<_>>().join(" or "))
-}
-
-/// The problem of a number outside its range.
-fn outside(
-    rules: &Value,
-    value: f64,
-    shown: impl FnOnce() -> String,
-    path: &str,
-) -> Option<Problem> {
-    let bound = |key: &str| rules.get(key).and_then(Value::as_f64);
-    let most = Some(most_of_format(rules)).filter(|most| most.is_finite());
-    let inside = bound("minimum").is_none_or(|least| value >= least)
-        && bound("exclusiveMinimum").is_none_or(|below| value > below)
-        && bound("maximum").is_none_or(|most| value <= most)
-        && bound("exclusiveMaximum").is_none_or(|above| value < above);
-    if inside && most.is_none_or(|most| value <= most) {
-        return None;
-    }
-    let range = match most {
-        Some(most) if inside => format!("at most {most}"),
-        _ => range(rules).unwrap_or_default(),
-    };
-    Some(Problem::out_of_range(path, shown(), &range))
-}
-
-/// The range of a value in words, with its unit, as in `more than 0 and at most 1 (segments)`; `None` if it
-/// has no bound.
-pub fn range(rules: &Value) -> Option<String> {
-    let bound = |key: &str| match rules.get(key) {
-        Some(Value::Number(number)) => Some(number),
-        _ => None,
-    };
-    let real = |number: &Number| number.as_f64().unwrap_or(f64::NAN);
-    let mut words = String::new();
-    match (bound("minimum"), bound("exclusiveMinimum"), bound("maximum")) {
-        // The wider bound is that of the type.
-        (least, Some(below), _) if least.is_none_or(|least| real(least) <= real(below)) => {
-            words = format!("more than {below}");
-        }
-        (Some(least), _, Some(most)) if bound("exclusiveMaximum").is_none() => {
-            return Some(with_unit(format!("from {least} to {most}"), rules));
-        }
-        (Some(least), ..) => words = format!("at least {least}"),
-        _ => {}
-    }
-    let upper = match (bound("maximum"), bound("exclusiveMaximum")) {
-        (_, Some(above)) => Some(format!("less than {above}")),
-        (Some(most), None) => Some(format!("at most {most}")),
-        (None, None) => None,
-    };
-    if let Some(upper) = upper {
-        let and = if words.is_empty() { "" } else { " and " };
-        let _ = write!(words, "{and}{upper}");
-    }
-    (!words.is_empty()).then(|| with_unit(words, rules))
-}
-
-fn with_unit(words: String, rules: &Value) -> String {
-    match rules.get("x-unit").and_then(Value::as_str) {
-        Some(unit) if rules.get("x-quantity").is_some() => format!("{words} {unit}"),
-        Some(unit) => format!("{words} ({unit})"),
-        None => words,
-    }
-}
-
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Array(_) => "a list".to_owned(),
-        Value::Object(_) => "a table".to_owned(),
-        other => other.to_string(),
-    }
+/// Whether a text has a word, in letters of any size.
+fn has_word(text: &str, word: &str) -> bool {
+    let (text, word) = (text.to_lowercase(), word.to_lowercase());
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(&word).any(|(start, _)| {
+        !text[..start].ends_with(is_part) && !text[start + word.len()..].starts_with(is_part)
+    }) && !word.is_empty()
 }
 
 #[cfg(test)]
-mod tests {
-    use schemars::JsonSchema;
-    use serde::Deserialize;
-    use serde_json::json;
-
-    use super::*;
-    use crate::units::{BitRate, Span};
-
-    #[derive(Default, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "kebab-case")]
-    enum Mode {
-        #[default]
-        Quick,
-        /// With care.
-        Thorough,
-    }
-
-    #[derive(Default, Serialize, Deserialize, JsonSchema)]
-    struct Step {
-        #[schemars(range(min = 0))]
-        factor: f64,
-    }
-
-    #[derive(Default, Serialize, Deserialize, JsonSchema)]
-    #[serde(default)]
-    struct Params {
-        #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-        beta: f64,
-        #[schemars(range(min = 1, max = 16), extend("x-unit" = "segments"))]
-        count: Option<u32>,
-        #[schemars(range(max = 0.1), extend("exclusiveMinimum" = 0))]
-        target: Option<Span>,
-        mode: Option<Mode>,
-        small: u32,
-        steps: Vec<Step>,
-        #[schemars(extend("exclusiveMinimum" = 0))]
-        peak: Option<BitRate>,
-    }
-
-    fn found(given: Value) -> Vec<String> {
-        let Value::Object(given) = given else { return Vec::new() };
-        Rules::of::<Params>().problems(&given).iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn every_value_outside_its_range_is_reported_with_the_range() {
-        let given =
-            json!({ "beta": 1, "count": 17, "target": "200 ms", "steps": [{ "factor": -1 }] });
-        assert_eq!(
-            found(given),
-            [
-                "beta: 1 is out of range; expected more than 0 and less than 1",
-                "count: 17 is out of range; expected from 1 to 16 (segments)",
-                "target: 200 ms is out of range; expected more than 0 and at most 0.1 s",
-                "steps[0].factor: -1 is out of range; expected at least 0",
-            ]
-        );
-        assert_eq!(
-            found(json!({ "target": 0 })),
-            ["target: 0 s is out of range; expected more than 0 and at most 0.1 s"]
-        );
-        assert_eq!(
-            found(json!({ "small": 4_294_967_296_u64 })),
-            ["small: 4294967296 is out of range; expected at most 4294967295"]
-        );
-        let good =
-            json!({ "beta": 0.5, "count": 16, "target": "100 ms", "steps": [{ "factor": 0 }] });
-        assert!(found(good).is_empty());
-        assert_eq!(
-            found(json!({ "steps": [[0.5], [-2]] })),
-            ["steps[1].factor: -2 is out of range; expected at least 0"]
-        );
-    }
-
-    /// Rates are whole bits a second, times whole picoseconds: half of one and more is one.
-    #[test]
-    fn what_rounds_to_0_is_not_more_than_0() {
-        assert_eq!(
-            found(json!({ "peak": 0.49, "target": "0.4 ps" })),
-            [
-                "peak: 0.49 bit/s is out of range; expected at least 1 bit/s",
-                "target: 0.4 ps is out of range; expected at least 1e-12 s",
-            ]
-        );
-        assert!(found(json!({ "peak": 0.5, "target": "0.5 ps" })).is_empty());
-        assert!(found(json!({ "peak": "0.0004 kbps" }))[0].contains("at least 1 bit/s"));
-    }
-
-    /// What rows of numbers are checked by at once says no more and no less than what goes row by row.
-    #[test]
-    fn rows_of_numbers_are_checked_as_tables_are() {
-        #[derive(Default, Serialize, Deserialize, JsonSchema)]
-        struct Row {
-            at: Span,
-            #[schemars(range(min = 1))]
-            size: Option<u32>,
-            #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-            part: Option<f64>,
-        }
-        #[derive(Default, Serialize, Deserialize, JsonSchema)]
-        struct Rows {
-            rows: Vec<Row>,
-        }
-        let rules = Rules::of::<Rows>();
-        let problems = |rows: Value| {
-            let Value::Object(given) = json!({ "rows": rows }) else { return Vec::new() };
-            rules.problems(&given).iter().map(ToString::to_string).collect::<Vec<_>>()
-        };
-        let values = [
-            vec![json!(0), json!(0.5), json!(-1), json!("1 s"), json!("x"), json!(null), json!([])],
-            vec![json!(1), json!(0), json!(1.5), json!(4_294_967_296_u64), json!(null), json!("2")],
-            vec![json!(0.5), json!(0), json!(1), json!(null), json!(true), json!({})],
-        ];
-        let mut wrong = 0;
-        for at in &values[0] {
-            for size in &values[1] {
-                for part in &values[2] {
-                    let as_table = problems(json!([{ "at": at, "size": size, "part": part }]));
-                    // With a good row before it, and with one that takes the long way.
-                    let good = json!([0, 1, 0.5]);
-                    let renumbered: Vec<String> =
-                        as_table.iter().map(|text| text.replace("[0]", "[1]")).collect();
-                    assert_eq!(problems(json!([good, [at, size, part]])), renumbered);
-                    assert_eq!(problems(json!([["0 s"], [at, size, part]])), renumbered);
-                    wrong += usize::from(!as_table.is_empty());
-                }
-            }
-        }
-        assert!(wrong > 100, "{wrong}");
-        assert!(problems(json!([[0, 1, 0.5], [1], [2, null], []])).is_empty());
-    }
-
-    #[test]
-    fn wrong_types_units_and_names_are_reported() {
-        assert_eq!(
-            found(json!({ "beta": "much", "count": 1.5, "mode": "thorogh", "small": -1 })),
-            [
-                "beta: \"much\" is not a number",
-                "count: 1.5 is not a whole number",
-                "mode: \"thorogh\" is not known here; did you mean \"thorough\"?",
-                "small: -1 is out of range; expected at least 0",
-            ]
-        );
-        assert_eq!(
-            found(json!({ "bta": 0.5 })),
-            ["bta: \"bta\" is not a key here; did you mean \"beta\"?"]
-        );
-        let unit = found(json!({ "target": "3 parsecs" }));
-        assert!(
-            unit[0].starts_with("target: \"parsecs\" in \"3 parsecs\" is not a unit"),
-            "{unit:?}"
-        );
-    }
-}
+mod tests;

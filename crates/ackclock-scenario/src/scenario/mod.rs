@@ -19,7 +19,6 @@ pub use frames::FrameStream;
 pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, Tiers};
 pub use group::Group;
 pub use media::{Media, Pause};
-pub use net::misread;
 pub use net::{Dumbbell, Graph, Net, NodeSpec, ParkingLot, Ring, Star};
 pub use net::{LinkChange, LinkSpec, LinkStep, Names, RateSpec};
 pub use quic::{QuicOptions, Transport};

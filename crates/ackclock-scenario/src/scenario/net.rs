@@ -1,9 +1,7 @@
 //! The network as the user describes it.
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::data_centre::{FatTree, LeafSpine};
 use super::defaults::{fifo, one_bdp};
@@ -39,32 +37,6 @@ pub enum Net {
     LeafSpine(LeafSpine),
     /// Any network.
     Graph(Graph),
-}
-
-/// What is wrong with the form of a network that cannot be read, and the path of its key below `net`.
-/// Reading a [`Net`] yields neither, as its `kind` must be known first.
-pub fn misread(net: &Value) -> Option<(String, String)> {
-    fn read<T: DeserializeOwned>(net: Value) -> Option<(String, String)> {
-        let error = serde_path_to_error::deserialize::<_, T>(net).err()?;
-        Some((error.path().to_string(), error.into_inner().to_string()))
-    }
-    let mut net = net.clone();
-    let kind = net.as_object_mut()?.remove("kind")?;
-    match kind.as_str()? {
-        "dumbbell" => read::<Dumbbell>(net),
-        "parking-lot" => read::<ParkingLot>(net),
-        "ring" => read::<Ring>(net),
-        "star" => read::<Star>(net),
-        "erdos-renyi" => read::<ErdosRenyi>(net),
-        "barabasi" => read::<Barabasi>(net),
-        "hot" => read::<Hot>(net),
-        "tiers" => read::<Tiers>(net),
-        "oc-backbone" => read::<OcBackbone>(net),
-        "fat-tree" => read::<FatTree>(net),
-        "leaf-spine" => read::<LeafSpine>(net),
-        "graph" => read::<Graph>(net),
-        _ => None,
-    }
 }
 
 /// Pairs of hosts that share one bottleneck: `s0..` - `r0` - `r1` - `d0..`.

@@ -118,11 +118,11 @@ fn what_a_flow_over_quic_cannot_have_is_refused_in_one_sentence() {
     );
     assert_eq!(
         one(quic(json!({"quic": {"max_datagram": 1000}})), none()),
-        "flows[0].quic.max_datagram: 1000 B is out of range; expected from 1200 to 65000 (B)"
+        "flows[0].quic.max_datagram: 1000 is out of range; expected from 1200 to 65000 (B)"
     );
     assert_eq!(
         one(quic(none()), json!({"quic": {"time_threshold": 0.5}})),
-        "quic.time_threshold: 0.5 round trips is out of range; expected from 1 to 1000 (round trips)"
+        "quic.time_threshold: 0.5 is out of range; expected from 1 to 1000 (round trips)"
     );
     assert_eq!(
         one(quic(json!({"cc": "dctcp"})), none()),

@@ -260,7 +260,7 @@ fn what_is_wrong_is_reported_with_its_path() {
     );
     assert_eq!(
         error(json!([{ "takes": { "flows": ["f9x"] } }])),
-        "classes[0].takes.flows[0]: is \"f9x\" but no flow has this id; did you mean \"f0\"?"
+        "classes[0].takes.flows[0]: is \"f9x\" but no flow has this id; expected one of: f0, f1, f2, f3, f4, f5"
     );
     assert!(error(json!([{ "aqm": "rde" }])).starts_with("classes[0].aqm: there is no AQM"));
 }

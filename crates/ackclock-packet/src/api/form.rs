@@ -1,0 +1,59 @@
+//! The form of scenarios, checked before they are read.
+
+use std::sync::{Arc, LazyLock};
+
+use serde_json::Value;
+
+use super::{catalogue, schema};
+use crate::error::Problem;
+use crate::registry::{Form, Odd, Rooms, Rules, join};
+
+/// The rules of what programs made for the engine.
+static RULES: LazyLock<Rules> = LazyLock::new(|| rules(Form::Made));
+
+/// The rules of what people write.
+static WRITTEN: LazyLock<Rules> = LazyLock::new(|| rules(Form::Written));
+
+fn rules(form: Form) -> Rules {
+    let value = |text: String| serde_json::from_str::<Value>(&text).unwrap_or_default();
+    let rooms = Rooms::of_catalogue(&value(catalogue()));
+    Rules::of_schema(value(schema()), Arc::new(rooms), form)
+}
+
+/// What is wrong with the form of a scenario; nothing of a text that is not JSON.
+pub(super) fn problems(text: &str) -> Vec<Problem> {
+    let document = serde_json::from_str::<Value>(text).ok();
+    document.map_or_else(Vec::new, |document| RULES.mistakes(&document, &Odd::new(), &[]).problems)
+}
+
+/// As [`problems`], of what a person wrote: quantities need their units.
+pub(super) fn typed_problems(text: &str) -> Vec<Problem> {
+    let everywhere = [String::new()];
+    let document = serde_json::from_str::<Value>(text).ok();
+    document.map_or_else(Vec::new, |document| {
+        WRITTEN.mistakes(&document, &Odd::new(), &everywhere).problems
+    })
+}
+
+/// Everything that is wrong with a scenario that was refused: its form, else what was found, and what that hides.
+/// `probe` finds the problems at first sight of a scenario of valid form.
+pub(super) fn refused(
+    text: &str,
+    found: Vec<Problem>,
+    probe: &mut dyn FnMut(&Value) -> Vec<Problem>,
+) -> Vec<Problem> {
+    let form = problems(text);
+    with_hidden(text, if form.is_empty() { found } else { form }, probe)
+}
+
+/// The problems that are known of a scenario, and those that they hide; equal ones joined.
+pub(super) fn with_hidden(
+    text: &str,
+    known: Vec<Problem>,
+    probe: &mut dyn FnMut(&Value) -> Vec<Problem>,
+) -> Vec<Problem> {
+    match serde_json::from_str::<Value>(text) {
+        Ok(document) => join(RULES.with_hidden(&document, known, probe)),
+        Err(_) => known,
+    }
+}

@@ -5,6 +5,8 @@
 2. No words that a finished file does not need, no paths of one machine.
 3. Every file that a registry names exists and opens with a title, a source and a rule.
 4. Folders in `PLAIN` use the vocabulary of CONTRIBUTING (table `WORDS`).
+5. Tests have names that no other test has: they are modules without packages, of which Python
+   loads one of each name.
 
 That imports go one way is not checked here: the layers of the core are crates, which cannot depend
 on each other in a circle, and those of the package are contracts in `pyproject.toml`, which
@@ -137,6 +139,16 @@ def crowded(files: list[Path]) -> Iterator[Fault]:
             yield Fault(folder, 1, f"{count} files of code; the limit is {MOST_FILES}")
 
 
+def repeated(files: list[Path]) -> Iterator[Fault]:
+    """Files of tests that have the name of another, in whichever folder."""
+    first: dict[str, Path] = {}
+    for path in sorted(files):
+        if path.suffix == ".py" and path.relative_to(ROOT).parts[0] == "tests":
+            other = first.setdefault(path.name, path)
+            if other != path:
+                yield Fault(path, 1, f"{other.relative_to(ROOT)} has this name; find another")
+
+
 def unwanted(files: list[Path]) -> Iterator[Fault]:
     """Words and paths that do not belong."""
     for path in files:
@@ -244,7 +256,7 @@ def main() -> int:
     if "--words" in sys.argv[1:]:
         print_counts(words(files))
         return 0
-    faults = [*unwanted(files), *crowded(files)]
+    faults = [*unwanted(files), *crowded(files), *repeated(files)]
     faults += words([path for path in files if is_plain(path)])
     faults += missing_paths(files)
     faults += dict.fromkeys(headers(files))

@@ -131,3 +131,9 @@ def test_vague_names_count_in_long_functions_and_participles_by_themselves():
         "_kept",
     ]
     assert check_names.main() == 0
+
+
+def test_two_files_of_tests_have_two_names(faults):
+    files = dict.fromkeys(["tests/a/test_it.py", "tests/b/test_it.py", "python/c/test_it.py"], "")
+    (fault,) = faults(check_house.repeated, files)
+    assert fault == "tests/b/test_it.py:1: tests/a/test_it.py has this name; find another"

@@ -56,7 +56,7 @@ export function flowTable({ tables: { flows } }, reference) {
       })));
   const head = ['flow', 'control', ...columns.map(([title]) => title)];
   return element('table', {},
-    element('caption', {}, before ? 'Flows: A beside the present run, B' : 'Flows, after the warm-up where a rate is given'),
+    element('caption', {}, element('span', {}, before ? 'Flows: A beside the present run, B' : 'Flows, after the warm-up where a rate is given')),
     element('thead', {}, element('tr', {}, ...head.map((title) => element('th', { scope: 'col' }, title)))),
     element('tbody', {}, ...rows));
 }

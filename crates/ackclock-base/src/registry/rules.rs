@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -398,14 +399,12 @@ impl Rules {
             return self.keyed(&branches, &keys, value, found);
         }
         let fits = |branch: &&Within<'_>| wrong_type(branch.rules, value).is_none();
-        match branches.iter().find(fits) {
-            Some(meant) => self.value(*meant, value, found),
-            None => {
-                let expected = branches.iter().filter_map(|b| wrong_type(b.rules, value));
-                let expected = expected.collect::<Vec<_>>().join(" or ");
-                found.report_value(value, &format!("{} is not {expected}", shown(value)));
-            }
+        if let Some(meant) = branches.iter().find(fits) {
+            return self.value(*meant, value, found);
         }
+        let expected = branches.iter().filter_map(|b| wrong_type(b.rules, value));
+        let expected = expected.collect::<Vec<_>>().join(" or ");
+        found.report_value(value, &format!("{} is not {expected}", shown(value)));
     }
 
     /// A table whose `kind` says what it is.
@@ -425,15 +424,13 @@ impl Rules {
             return found
                 .report(format!("\"kind\" is missing; expected one of: {}", kinds.join(", ")));
         };
-        match kinds.iter().position(|known| kind.as_str() == Some(known)) {
-            Some(number) => self.table(branches[number], table, found),
-            None => {
-                let here = found.enter("kind");
-                let names: Vec<Value> = kinds.iter().map(|kind| Value::from(*kind)).collect();
-                found.name(kind, &names.iter().collect::<Vec<_>>());
-                found.path.truncate(here);
-            }
+        if let Some(number) = kinds.iter().position(|known| kind.as_str() == Some(known)) {
+            return self.table(branches[number], table, found);
         }
+        let here = found.enter("kind");
+        let names: Vec<Value> = kinds.iter().map(|kind| Value::from(*kind)).collect();
+        found.name(kind, &names.iter().collect::<Vec<_>>());
+        found.path.truncate(here);
     }
 
     /// A table with one key, which says what it is.
@@ -504,7 +501,7 @@ impl Rules {
         if !others.is_empty() {
             return found.report_value(value, &rooms::of_other_room(all, room, name, &others));
         }
-        if name.ends_with(".py") {
+        if is_python_file(name) {
             return found.report(format!(
                 "\"{name}\" names a file without its class; expected \"{name}:CLASS\""
             ));
@@ -671,6 +668,11 @@ impl<'a> Found<'a> {
     }
 }
 
+/// Whether a path names a file of Python, whose ending is in small letters for Python too.
+fn is_python_file(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|ending| ending == "py")
+}
+
 /// What is wrong with the form of an algorithm that is a class of a file; `None` if it is none.
 fn class_problem(value: &Value) -> Option<Result<(), String>> {
     let expected = "expected class = \"file.py:Class\"";
@@ -685,7 +687,7 @@ fn class_problem(value: &Value) -> Option<Result<(), String>> {
         _ => return None,
     };
     let (file, name) = class.as_str().and_then(|text| text.rsplit_once(':')).unwrap_or_default();
-    let is_valid = !name.is_empty() && (file.ends_with(".py") || file == "session");
+    let is_valid = !name.is_empty() && (is_python_file(file) || file == "session");
     if is_valid {
         return Some(Ok(()));
     }

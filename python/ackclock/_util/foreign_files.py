@@ -34,6 +34,7 @@ __all__ = [
     "read_table",
     "read_text",
     "refuse_links",
+    "unpack",
 ]
 
 MOST_DEEP = 100
@@ -118,6 +119,42 @@ def read_bytes(path: Path, *, links: bool = False, most: int | None = None) -> b
         content = file.read(most + 1)
     if len(content) > most:
         raise ForeignFileError(path, f"it has more than {most / 2**20:g} MiB; expected less")
+    return content
+
+
+def unpack(content: bytes, path: Path) -> bytes:
+    """Unpack what gzip or zstd packed, known by its first bytes; give back what is neither.
+
+    Parameters
+    ----------
+    content
+        Of the file.
+    path
+        The file, for messages.
+
+    Raises
+    ------
+    ForeignFileError
+        It cannot be unpacked, or has more than `MOST_BYTES` then.
+    """
+    import zlib
+
+    try:
+        if content.startswith(b"\x1f\x8b"):
+            import gzip
+            import io
+
+            with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+                content = packed.read(MOST_BYTES + 1)
+        elif content.startswith(b"\x28\xb5\x2f\xfd"):
+            import pyarrow as pa
+
+            with pa.CompressedInputStream(pa.BufferReader(content), "zstd") as stream:
+                content = stream.read(MOST_BYTES + 1)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise ForeignFileError(path, f"it cannot be unpacked: {str(error)[:100]}") from None
+    if len(content) > MOST_BYTES:
+        raise ForeignFileError(path, f"it has more than {MOST_BYTES / 2**20:g} MiB unpacked")
     return content
 
 

@@ -6,15 +6,13 @@ bound of size that holds for plain files.
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import os
-import zlib
 from pathlib import Path
 from typing import IO
 
-from ackclock._util.foreign_files import MOST_BYTES, ForeignFileError, is_deep, open_file
+from ackclock._util.foreign_files import MOST_BYTES, ForeignFileError, is_deep, open_file, unpack
 from ackclock.captures.read.connections import flows_of_packets
 from ackclock.captures.read.logs import is_ss_log, trace_of_json, trace_of_lines, trace_of_ss
 from ackclock.captures.read.packets import is_capture, read_packets
@@ -69,7 +67,10 @@ def read_trace(
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise ForeignFileError(path, f"it has more than {MOST_BYTES / 2**20:g} MiB")
-    data = _unpack(data, path)
+    try:
+        data = unpack(data, path)
+    except ForeignFileError as error:
+        raise CaptureError(str(error)) from None
     head = data[:8192]
     if is_capture(head):
         return _packets(io.BytesIO(data), path, interface, keep_addresses=keep_addresses)
@@ -88,23 +89,6 @@ def _packets(file: IO[bytes], path: Path, interface: int | None, *, keep_address
     if not packets.segments:
         raise CaptureError(f"{path}: it has no TCP segments and no datagrams")
     return flows_of_packets(packets, path, point=interface, keep_addresses=keep_addresses)
-
-
-def _unpack(data: bytes, path: Path) -> bytes:
-    try:
-        if data[:2] == b"\x1f\x8b":
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-                data = packed.read(MOST_BYTES + 1)
-        elif data[:4] == b"\x28\xb5\x2f\xfd":
-            import pyarrow as pa
-
-            with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-                data = stream.read(MOST_BYTES + 1)
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise CaptureError(f"{path}: it cannot be unpacked: {str(error)[:100]}") from None
-    if len(data) > MOST_BYTES:
-        raise CaptureError(f"{path}: it has more than {MOST_BYTES / 2**20:g} MiB unpacked")
-    return data
 
 
 def _json(data: bytes, path: Path) -> Trace:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ackclock._util.units import parse
 from ackclock.catalogue.network_kinds import NetworkKind
+from ackclock.scenario.paths.dumbbell import RULES, with_reverse
 from ackclock.scenario.paths.models import BACK, PATHS
 
 __all__ = ["PATH"]
@@ -20,20 +21,7 @@ _TEXT = (
 
 _RULES: Data = {
     "path": {"enum": [*PATHS], "description": "Name of the path."},
-    "pairs": {
-        "type": "integer",
-        "format": "uint32",
-        "minimum": 1,
-        "maximum": 10_000,
-        "default": 1,
-        "description": "Number of host pairs.",
-    },
-    "qdisc": {
-        "$ref": "#/$defs/Spec",
-        "x-room": "qdisc",
-        "default": "fifo",
-        "description": "Queue discipline of the bottleneck, towards the right.",
-    },
+    **RULES,
     "buffer": {
         "x-quantity": "buffer size",
         "description": "Buffer of the bottleneck. Left out: that of the model.",
@@ -49,11 +37,8 @@ def _expand(data: Data) -> Data:
     drawn = PATHS[net["path"]].make(random.Random(f"path {net['path']} {seed}"), duration)
     back = drawn.pop(BACK, None)
     given = {key: net[key] for key in ("qdisc", "buffer") if key in net}
-    made = {**data, "net": {"kind": "dumbbell", "pairs": net.get("pairs", 1), **drawn, **given}}
-    if back is not None:
-        # Changes that the scenario names come after, and so count.
-        made["links"] = [{"link": "r1->r0", "rate": back}, *data.get("links", ())]
-    return made
+    made = {"kind": "dumbbell", "pairs": net.get("pairs", 1), **drawn, **given}
+    return with_reverse(data, made, "rate", back)
 
 
 PATH = NetworkKind(_TEXT, _RULES, ("path",), expand=_expand)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock._util.units import UNITS, parse
 from ackclock.catalogue.network_kinds import NetworkKind, quantity
 from ackclock.errors import Problem, ScenarioError
+from ackclock.scenario.paths.dumbbell import RULES, with_reverse
 from ackclock.scenario.paths.measurement import FORMATS, QUANTITIES, Layout, Measurements
 
 if TYPE_CHECKING:
@@ -105,20 +106,7 @@ _RULES: Data = {
         "description": "A dumbbell: what was read of the files. A scenario has it after they were"
         " read, and no file needs to be there then.",
     },
-    "pairs": {
-        "type": "integer",
-        "format": "uint32",
-        "minimum": 1,
-        "maximum": 10_000,
-        "default": 1,
-        "description": "Number of host pairs.",
-    },
-    "qdisc": {
-        "$ref": "#/$defs/Spec",
-        "x-room": "qdisc",
-        "default": "fifo",
-        "description": "Queue discipline of the bottleneck, towards the right.",
-    },
+    **RULES,
     "buffer": {
         "x-quantity": "buffer size",
         "default": "1 bdp",
@@ -152,12 +140,9 @@ def _resolve(net: Data, folder: Path) -> Data:
 
 def _expand(data: Data) -> Data:
     """Copy a scenario with what was read in the core's form."""
-    made: Data = {**data, "net": {**data["net"][_READ]}}
-    back = made["net"].pop(_BACK, None)
-    if back is not None:
-        # Changes that the scenario names come after, and so count.
-        made["links"] = [{"link": "r1->r0", "schedule": back}, *data.get("links", ())]
-    return made
+    net = {**data["net"][_READ]}
+    back = net.pop(_BACK, None)
+    return with_reverse(data, net, "schedule", back)
 
 
 def _has(seen: Measurements, what: str) -> bool:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 import math
 import re
-import zlib
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util import csv_rows
-from ackclock._util.foreign_files import MOST_BYTES, ForeignFileError, is_deep, read_bytes
+from ackclock._util.foreign_files import ForeignFileError, is_deep, read_bytes, unpack
 from ackclock._util.units import UNITS
 from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.paths.measurement import (
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["read_measurements"]
 
 _ISO_UTC = re.compile(r"^\d{4}-\d\d-\d\d[T ]")
-_GZIP = b"\x1f\x8b"
 
 _HEADS = {
     "time": ("time", "timestamp", "t", "at", "datetimestamp_utc"),
@@ -74,7 +72,7 @@ def read_measurements(path: Path, form: str, layout: Layout, where: str) -> Meas
         The file cannot be read, or is not what was expected; the message names file and line.
     """
     try:
-        content = _unpack(read_bytes(path, links=True))
+        content = unpack(read_bytes(path, links=True), path)
         form = _recognise(content) if form == "auto" else form
         seen = _READERS[form](path, content, layout)
     except OSError as error:
@@ -90,21 +88,6 @@ def read_measurements(path: Path, form: str, layout: Layout, where: str) -> Meas
         message = f"{path}: it has no measurement; expected probes or rates ({form})"
         raise ScenarioError([Problem(where, message)])
     return _from_zero(seen)
-
-
-def _unpack(content: bytes) -> bytes:
-    if not content.startswith(_GZIP):
-        return content
-    unpacker = zlib.decompressobj(31)
-    try:
-        plain = unpacker.decompress(content, MOST_BYTES)
-    except zlib.error:
-        raise FormatError("it cannot be unpacked; expected whole gzip") from None
-    if unpacker.unconsumed_tail:
-        raise FormatError(f"unpacked it has more than {MOST_BYTES // 2**20} MiB; expected less")
-    if not unpacker.eof or unpacker.unused_data:
-        raise FormatError("it cannot be unpacked; expected whole gzip")
-    return plain
 
 
 def _recognise(content: bytes) -> str:
@@ -233,10 +216,8 @@ def _lens_loss(values: list[float]) -> tuple[float, ...]:
     return tuple(float(value == -1.0) for value in values) if len(values) == 3 else (1.0, 0.0, 0.0)
 
 
-def _csv(path: Path, content: bytes, layout: Layout) -> Measurements:
+def _csv(path: Path, _: bytes, layout: Layout) -> Measurements:
     """Read any CSV file by the names of its columns and the units that it or the user names."""
-    if content.startswith(_GZIP):
-        raise FormatError("it is packed; expected plain CSV")
     stated = {*layout.columns, *layout.units}
     quantities = {
         head: kind

@@ -53,9 +53,10 @@ class NotebookFigure(Figure):
 
         for axes in self.axes:
             for axis in axes.xaxis, axes.yaxis:
+                # Those that the axis will need; `majorTicks` has what was made until now.
                 for formatter, ticks in (
-                    (axis.get_major_formatter(), axis.majorTicks),
-                    (axis.get_minor_formatter(), axis.minorTicks),
+                    (axis.get_major_formatter(), axis.get_major_ticks()),
+                    (axis.get_minor_formatter(), axis.get_minor_ticks()),
                 ):
                     if isinstance(formatter, FixedFormatter):
                         # Names, which it gives again for each drawing.

@@ -145,6 +145,9 @@ def _describe_error(error: duckdb.Error) -> str:
     """A database's message as one sentence."""
     lines = [line.strip() for line in str(error).splitlines()]
     said = [line for line in lines if line and not line.startswith(("LINE ", "^"))]
+    # What follows is every form of the function there is.
+    forms = next((i for i, line in enumerate(said) if line.startswith("Candidate func")), None)
+    said = said[:forms]
     kind, _, rest = said[0].partition(": ")
     hint = next((line for line in said[1:] if line.startswith("Candidate bindings")), "")
     near = hint.partition(": ")[2]

@@ -7,7 +7,7 @@ use crate::wire::{Flags, Options, Packet};
 
 /// Packets that an endpoint can send during a call: those of 256 bytes that fill the largest window of TCP (RFC 7323
 /// section 2.3).
-const MOST_AT_ONCE: usize = if cfg!(test) { 1 << 16 } else { 1 << 22 };
+pub const MOST_AT_ONCE: usize = if cfg!(test) { 1 << 16 } else { 1 << 22 };
 
 /// Packets that an endpoint sends during a call. They are written in place: moving a packet right after it
 /// was written in parts stalls.

@@ -4,12 +4,18 @@
 //! parameters of its algorithms keep it from that is seen in a trial: the run itself, for about a fiftieth of the
 //! predicted work. What is left is predicted to deviate from the prediction as its beginning did, in proportion.
 //! A run that is over by then is known exactly.
+//!
+//! A trial has smaller windows than the run may have, so that it shows some round trips. Flows that these hold back, or that
+//! go on whatever they lose, are tried again with wider windows and as many times the steps, until neither is so or a trial
+//! has its most steps. Only if they then send more than links let through, or the run is over, is the last trial the one
+//! that counts; and what is done is predicted to grow with windows as it did from the last but one.
 
 use std::sync::Arc;
 
-use crate::compile::{Plan, PlanSender, Predicted, predict};
+use crate::compile::{Plan, PlanFlow, PlanSender, Predicted, predict};
 use crate::era::Era;
 use crate::memory::until_it_ends;
+use crate::outbox::MOST_AT_ONCE;
 use crate::packet::process::clock::{Clock, Picoseconds, Seconds};
 use crate::packet::setup::build::build;
 use crate::packet::setup::custom::RegistryOnly;
@@ -30,6 +36,19 @@ const MOST_LINKS: usize = 5_000;
 /// Round trips that a trial must last to say something of what comes after it.
 const ROUND_TRIPS: f64 = 8.0;
 
+/// How many times as wide windows the next trial has, and as many steps, up to the most.
+const WIDER: f64 = 8.0;
+const MOST_WIDE_STEPS: f64 = 400_000.0;
+
+/// A flow does not slow down if it loses this share of what it sends.
+const LOST: f64 = 0.5;
+
+/// One that loses this share of it may be held back by the windows of a trial alone.
+const LOST_OFTEN: f64 = 0.125;
+
+/// Flows that send so many times what their links let through do not slow down either.
+const FLOOD: f64 = 2.0;
+
 /// Steps by which the beginning of a run deviates by chance.
 const CHANCE: f64 = 100.0;
 
@@ -39,34 +58,146 @@ pub fn correct(plan: &Plan, predicted: Predicted) -> Predicted {
         return predicted;
     }
     let steps = (predicted.events * SHARE).clamp(LEAST_STEPS, MOST_STEPS);
-    let tried = with_bounded_windows(plan, steps);
-    let begin = || {
-        if plan.era == Era::Ns2 {
-            try_for::<Seconds>(&tried, steps)
-        } else {
-            try_for::<Picoseconds>(&tried, steps)
+    let Some(first) = Trial::begin(plan, steps) else { return predicted };
+    let widest = plan.flows.iter().map(widest_window).max().map_or(0.0, f64::from);
+    let (mut last, mut growth) = (None, 1.0);
+    loop {
+        let trial = last.as_ref().unwrap_or(&first);
+        if !trial.is_held_back(widest) {
+            break;
         }
-    };
-    // To build it may take more memory than there is.
-    let Ok(Some(beginning)) = until_it_ends(begin) else { return predicted };
-    let [hops, events] = [beginning.hops, beginning.hops + beginning.events].map(|n| n as f64);
-    let Some(until) = beginning.until else { return corrected(predicted, hops, events) };
-    let Predicted { packet_hops: of_all, events: all, .. } = predicted;
-    if beginning.is_cut && events > all {
-        // More than was predicted of all came before: it goes on at that rate.
-        let whole = plan.duration.seconds() / until.seconds().max(1e-12);
-        return corrected(predicted, of_all.max(hops * whole), all.max(events * whole));
+        let Some((wider, times)) = trial.widen(plan, widest) else { break };
+        let grown = wider.rate(plan) / trial.rate(plan);
+        let goes_on = wider.is_held_back(widest) && grown.is_finite();
+        growth = if goes_on { extrapolate(grown, times, widest / wider.most) } else { 1.0 };
+        last = Some(wider);
     }
-    if until.seconds() < ROUND_TRIPS * longest_round_trip(plan) {
-        return corrected(predicted, of_all.max(hops), all.max(events));
+    let least = first.follow(plan, &predicted, false);
+    match last {
+        Some(trial) if trial.floods() => {
+            let most = trial.follow(plan, &predicted, true);
+            let hops = (most.packet_hops * growth).max(least.packet_hops);
+            corrected(predicted, hops, (most.events * growth).max(least.events))
+        }
+        Some(trial) if trial.is_whole() => {
+            let whole = trial.follow(plan, &predicted, false);
+            // Segments that wait for a lost one fill windows too, which may have held it back unseen.
+            if trial.most < widest && whole.events < least.events { least } else { whole }
+        }
+        _ => least,
     }
-    let part = predict(&Plan { duration: until, warmup: Time(0), ..tried });
-    let rest = |seen: f64, part: f64, all: f64| {
-        seen + (all - part).max(0.0) * (seen + CHANCE) / (part + CHANCE)
+}
+
+/// How many times as much is done with windows `left` times as wide, if it was `grown` times as much with those that were
+/// `times` as wide.
+fn extrapolate(grown: f64, times: f64, left: f64) -> f64 {
+    let left = left.max(1.0);
+    if grown >= times / 2.0 {
+        // A part does not depend on windows; the other is in proportion to them.
+        return 1.0 + (grown - 1.0) * (left - 1.0) / (times - 1.0);
+    }
+    left.powf((grown.max(1.0).ln() / times.ln()).max(0.0))
+}
+
+/// Segments that a flow may send in a window.
+fn widest_window(flow: &PlanFlow) -> u32 {
+    let receiver = match &*flow.sender {
+        PlanSender::Quic { config, .. } => config.receiver_window,
+        PlanSender::Tcp { .. } => flow.tcp.receiver_window,
+        _ => 0,
     };
-    let hops = rest(hops, part.packet_hops, of_all);
-    let events = rest(events, part.events, all);
-    corrected(predicted, hops, events)
+    receiver.min(MOST_AT_ONCE as u32)
+}
+
+/// The beginning of a run with windows of at most `most` segments.
+struct Trial {
+    plan: Plan,
+    steps: f64,
+    most: f64,
+    beginning: Beginning,
+}
+
+impl Trial {
+    /// None if it cannot be built: that may take more memory than there is.
+    fn begin(plan: &Plan, steps: f64) -> Option<Self> {
+        let most = (steps / ROUND_TRIPS).max(16.0);
+        let plan = with_bounded_windows(plan, most as u32);
+        let begin = || {
+            if plan.era == Era::Ns2 {
+                try_for::<Seconds>(&plan, steps)
+            } else {
+                try_for::<Picoseconds>(&plan, steps)
+            }
+        };
+        let beginning = until_it_ends(begin).ok().flatten()?;
+        Some(Self { plan, steps, most, beginning })
+    }
+
+    /// A trial with wider windows, and how many times as wide they are.
+    fn widen(&self, plan: &Plan, widest: f64) -> Option<(Self, f64)> {
+        let times = WIDER.min(MOST_WIDE_STEPS / self.steps).min(widest / self.most);
+        if times <= 1.0 {
+            return None;
+        }
+        Some((Self::begin(plan, self.steps * times)?, times))
+    }
+
+    /// Whether a flow would send more with windows that are less than `widest`, but wider.
+    fn is_held_back(&self, widest: f64) -> bool {
+        let Beginning { lost, widest: has_been, .. } = self.beginning;
+        self.most < widest && (lost >= LOST_OFTEN || has_been >= self.most.floor())
+    }
+
+    /// Whether flows send more than their links let through.
+    fn floods(&self) -> bool {
+        let Beginning { lost, hops, .. } = self.beginning;
+        lost >= LOST || hops as f64 > FLOOD * (self.predict().packet_hops + CHANCE)
+    }
+
+    /// Whether it is the run to its end.
+    fn is_whole(&self) -> bool {
+        self.beginning.until.is_none()
+    }
+
+    /// What is predicted of the time that it took.
+    fn predict(&self) -> Predicted {
+        let duration = self.beginning.until.unwrap_or(self.plan.duration);
+        predict(&Plan { duration, warmup: Time(0), ..self.plan.clone() })
+    }
+
+    /// Steps per second of simulated time.
+    fn rate(&self, plan: &Plan) -> f64 {
+        let seconds = self.beginning.until.unwrap_or(plan.duration).seconds();
+        (self.beginning.hops + self.beginning.events) as f64 / seconds.max(1e-12)
+    }
+
+    /// What a plan is predicted to do, if it goes on as it began; `floods`: however few round trips that was.
+    fn follow(&self, plan: &Plan, predicted: &Predicted, floods: bool) -> Predicted {
+        let Self { beginning, .. } = self;
+        let predicted = predicted.clone();
+        let [hops, events] = [beginning.hops, beginning.hops + beginning.events].map(|n| n as f64);
+        let Some(until) = beginning.until else { return corrected(predicted, hops, events) };
+        let Predicted { packet_hops: of_all, events: all, .. } = predicted;
+        if beginning.is_cut && events > all {
+            // More than was predicted of all came before: it goes on at that rate.
+            let whole = plan.duration.seconds() / until.seconds().max(1e-12);
+            return corrected(predicted, of_all.max(hops * whole), all.max(events * whole));
+        }
+        let is_short = until.seconds() < ROUND_TRIPS * longest_round_trip(plan);
+        if is_short && !floods {
+            return corrected(predicted, of_all.max(hops), all.max(events));
+        }
+        let part = self.predict();
+        let rest = |seen: f64, part: f64, all: f64| {
+            seen + (all - part).max(0.0) * (seen + CHANCE) / (part + CHANCE)
+        };
+        let hops = rest(hops, part.packet_hops, of_all);
+        let events = rest(events, part.events, all);
+        if is_short {
+            return corrected(predicted, of_all.max(hops), all.max(events));
+        }
+        corrected(predicted, hops, events)
+    }
 }
 
 /// A prediction with other numbers of packets and events; its time is in proportion.
@@ -84,8 +215,7 @@ fn try_for<C: Clock>(plan: &Plan, steps: f64) -> Option<Beginning> {
 
 /// The plan without what it records, and with windows that a trial cannot fill in the round trips that it must last: no
 /// call then sends more than it has steps.
-fn with_bounded_windows(plan: &Plan, steps: f64) -> Plan {
-    let most = (steps / ROUND_TRIPS).max(16.0) as u32;
+fn with_bounded_windows(plan: &Plan, most: u32) -> Plan {
     let mut plan = plan.clone();
     plan.record.tables.clear();
     for flow in &mut plan.flows {

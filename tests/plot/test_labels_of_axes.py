@@ -2,6 +2,7 @@
 
 import pytest
 
+from ackclock.plot.log_axis import make_logarithmic
 from ackclock.plot.notebook import NotebookFigure
 
 
@@ -23,3 +24,34 @@ def test_powers_of_ten_at_a_logarithmic_axis_are_formulas_in_each_drawing(tmp_pa
     legend = axes.get_legend()
     assert legend is not None
     assert not legend.get_texts()[0].get_parse_math()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [
+        (10, 80, ["10", "20", "50"]),
+        (0.25, 4, ["0.5", "1", "2"]),
+        (1e-3, 1e3, ["0.001", "0.01", "0.1", "1", "10", "100", "1000"]),
+    ],
+)
+def test_a_logarithmic_axis_has_plain_numbers(low, high, labels):
+    figure = NotebookFigure(layout="constrained")
+    axes = figure.subplots()
+    axes.plot([low, high], [1, 2])
+    make_logarithmic(axes, "x")
+    figure.draw_without_rendering()
+    shown = [tick.label1.get_text() for tick in axes.xaxis.get_major_ticks()]
+    assert set(labels) <= set(shown)
+    assert not any("math" in text for text in shown)
+    assert not any(tick.label1.get_text() for tick in axes.xaxis.get_minor_ticks())
+
+
+def test_a_logarithmic_axis_has_powers_where_numbers_are_tiny():
+    figure = NotebookFigure(layout="constrained")
+    axes = figure.subplots()
+    axes.plot([1e-9, 1], [1, 2])
+    make_logarithmic(axes, "x")
+    figure.draw_without_rendering()
+    shown = [tick.label1.get_text() for tick in axes.xaxis.get_major_ticks()]
+    assert any("10^{-8}" in text or "10^{-7}" in text for text in shown)
+    assert "1" in shown

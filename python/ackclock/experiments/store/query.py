@@ -225,14 +225,22 @@ def _dataset(files: Sequence[str]) -> Any:
 
     schemas = []
     for file in files:
-        fields = [
-            # The dictionaries of packs differ in the type of their indices.
-            field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
-            for field in pq.read_schema(file)
-        ]
-        schemas.append(pa.schema(fields))
+        schemas.append(pa.schema([_queried(field) for field in pq.read_schema(file)]))
     whole = pa.unify_schemas(schemas, promote_options="permissive")
     return ds.dataset(list(files), schema=whole, format="parquet")
+
+
+def _queried(field: pa.Field) -> pa.Field:
+    """A column as queries see it."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(field.type):
+        # The dictionaries of packs differ in the type of their indices.
+        return field.with_type(field.type.value_type)
+    if pa.types.is_unsigned_integer(field.type) and field.name != "seed":
+        # A difference of two counts may be below zero.
+        return field.with_type(pa.int64())
+    return field
 
 
 def export_run(store: Store, name: str, folder: Path) -> Path:

@@ -120,8 +120,28 @@ class Database:
         run = self._connection.execute
         run(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}")
         self._connection.register(f"{schema}__{name}", tables[name])
-        run(f"CREATE VIEW {quoted(schema)}.{quoted(name)} AS FROM {quoted(f'{schema}__{name}')}")
+        columns = _signed(tables[name].schema)
+        source = quoted(f"{schema}__{name}")
+        run(f"CREATE VIEW {quoted(schema)}.{quoted(name)} AS SELECT {columns} FROM {source}")
         self._made.add((schema, name))
+
+
+def _signed(schema: pa.Schema) -> str:
+    """What to select of a table, so that a difference of two counts may be below zero.
+
+    Parameters
+    ----------
+    schema
+        The table's. Seeds use all 64 bits and stay as they are.
+    """
+    import pyarrow as pa
+
+    counts = [
+        quoted(column.name)
+        for column in schema
+        if pa.types.is_unsigned_integer(column.type) and column.name != "seed"
+    ]
+    return f"* REPLACE ({', '.join(f'{c}::BIGINT AS {c}' for c in counts)})" if counts else "*"
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:

@@ -128,13 +128,17 @@ def _axis(axes: Axes, which: str, settings: Mapping[str, Any], kind: str) -> Non
     setter(_label(settings))
     if kind == "bar" and which == "x":
         return
-    if "scale" in settings:
-        (axes.set_xscale if which == "x" else axes.set_yscale)(settings["scale"])
-    elif which == "x" and not settings.get("unit"):
-        _whole_ticks(axes)
     if "limits" in settings:
         low, high = settings["limits"]
         (axes.set_xlim if which == "x" else axes.set_ylim)(low, high)
+    if settings.get("scale") == "log":
+        from ackclock.plot.log_axis import make_logarithmic
+
+        make_logarithmic(axes, "x" if which == "x" else "y")
+    elif "scale" in settings:
+        (axes.set_xscale if which == "x" else axes.set_yscale)(settings["scale"])
+    elif which == "x" and not settings.get("unit"):
+        _whole_ticks(axes)
 
 
 def _whole_ticks(axes: Axes) -> None:

@@ -110,7 +110,9 @@ def _figure(all_rows: Sequence[Row]) -> str:
 
 
 def _ratios(axes: Axes, key: str, rows: list[Row]) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+    from matplotlib.ticker import MaxNLocator
+
+    from ackclock.plot.log_axis import make_logarithmic
 
     least = 2 if key == "sequential" else 1
     numbers = list(range(least, max(row.flows for row in rows) + 1))
@@ -131,10 +133,7 @@ def _ratios(axes: Axes, key: str, rows: list[Row]) -> None:
             capsize=3,
         )
     axes.axhline(1, color=FAIR, linewidth=1)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    make_logarithmic(axes, "y")
     axes.set_title(SITUATIONS[key].title)
     axes.set_xlabel("number of flows")
     axes.set_ylabel("late-comer / others")

@@ -1,8 +1,9 @@
 """Draws round trips of the path starlink-2025 beside those of a log of ping over Starlink.
 
 ``python tools/calibration/draw_path_beside_log.py LOG OUT.svg``, LOG as ``ping -D`` writes it.
-The figure of docs/howto/paths.md is of latency/ping-example-isl.txt in the public repository clarkzjw/LEONetEM
-(commit 780a063, August 2024: 154 s, 10,000 answers), which has no licence and is not kept here.
+The figure of docs/howto/paths.md is of latency/ping-example-isl.txt in the public repository
+clarkzjw/LEONetEM (commit 780a063, August 2024: 154 s, 10,000 answers), which has no licence and is
+not kept here.
 Also prints the numbers of the page's table.
 """
 

@@ -6,6 +6,7 @@
 use ackclock_core::compile::{Plan, PlanFlow, PlanSender};
 use ackclock_core::error::Problem;
 use ackclock_core::ids::LinkId;
+use ackclock_core::packet::LIVE_IMPAIRMENTS;
 use serde_json::{Value, json};
 
 /// Most packets a second through the bottleneck: above it, the system calls of both ways fill a core.
@@ -149,9 +150,14 @@ fn used_links(plan: &Plan) -> Vec<LinkId> {
 fn link_problem(plan: &Plan, id: LinkId) -> Option<Problem> {
     let link = &plan.links[id.index()];
     let settings = &link.settings;
-    if !settings.impairments.is_empty() {
-        let message =
-            format!("on link {} cannot be emulated; leave them out", link.name(&plan.nodes));
+    let is_carried = |kind: &str| LIVE_IMPAIRMENTS.contains(&kind);
+    if let Some(other) = settings.impairments.iter().find(|spec| !is_carried(spec.kind())) {
+        let message = format!(
+            "{} on link {} cannot be emulated, only {}; leave it out",
+            other.kind(),
+            link.name(&plan.nodes),
+            LIVE_IMPAIRMENTS.join(", ")
+        );
         return Some(Problem::new(&*settings.impairments_path, message));
     }
     let params = settings.qdisc.params();
@@ -307,6 +313,9 @@ mod tests {
         let mut jitter = net;
         jitter["impairments"] = json!([{ "kind": "jitter", "mean": "1 ms" }]);
         let text = refused(&jitter, json!({ "pair": 1 }));
-        assert!(text.contains("cannot be emulated; leave them out"), "{text}");
+        assert!(
+            text.contains("jitter on link r0->r1 cannot be emulated, only delay-steps"),
+            "{text}"
+        );
     }
 }

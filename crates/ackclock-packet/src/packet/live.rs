@@ -29,6 +29,9 @@ use crate::wire::{DropReason, Packet, Timed};
 pub const LIVE_TABLES: [Table; 4] =
     [Table::Drops, Table::Queues, Table::Packets, Table::LinkSamples];
 
+/// Impairments of wires that [`Live`] carries out: those that hold packets, by a schedule, and do nothing else.
+pub const LIVE_IMPAIRMENTS: [&str; 1] = ["delay-steps"];
+
 /// A packet that has left the network.
 #[derive(Debug, PartialEq)]
 pub struct Left {
@@ -116,7 +119,8 @@ pub struct Live {
 impl Live {
     /// Builds the links of a plan.
     ///
-    /// Impairments of wires are not carried out; `plan` must have none.
+    /// Of impairments of wires only how long they hold a packet is carried out: `plan` must have none that lose or
+    /// copy packets, such as those beside [`LIVE_IMPAIRMENTS`].
     ///
     /// # Errors
     /// Bad parameters of disciplines.
@@ -324,7 +328,10 @@ impl Live {
             Some(Timed { at, packet }) => {
                 let end = link.service.end;
                 self.observer.record_packet(now, link_id, &packet, Event::Departure);
-                self.launch(packet, at.0);
+                let held = link.impaired_mut().map_or(0, |impaired| {
+                    impaired.decide(&packet, Time(end)).release.since(Time(end)).0
+                });
+                self.launch(packet, at.0.saturating_add(held));
                 self.add(end, What::Free(link_id));
             }
             None => match link.held_until(now) {

@@ -15,7 +15,7 @@ mod storage;
 mod threads;
 mod turn;
 
-pub use live::{LIVE_TABLES, Left, Live, LiveFlow};
+pub use live::{LIVE_IMPAIRMENTS, LIVE_TABLES, Left, Live, LiveFlow};
 pub use outcome::beginning::{FoundWarmUp, Series};
 pub use outcome::ledger_table::{Fate, LedgerCount, LedgerKey, LedgerRows};
 pub use outcome::parallelism::{Costs, OnCores, Parallelism, Turns, UnitTurn};

@@ -161,3 +161,31 @@ proptest! {
         live.finish().unwrap();
     }
 }
+
+/// By hand: a packet that leaves the link before 5 ms is held 20 ms, one after it not at all, and none is overtaken.
+#[test]
+fn delay_steps_hold_packets_after_their_transmission() {
+    for (keeps_order, expected) in
+        [(true, [31_800, 31_800, 31_800]), (false, [14_800, 16_800, 31_800])]
+    {
+        let text = serde_json::json!({
+            "duration": 10, "era": "linux",
+            "net": { "kind": "graph", "links": [{
+                "a": "s", "b": "r", "rate": 1e7, "delay": 0.01, "buffer": "10 pkt",
+                "impairments": [{ "kind": "delay-steps", "keep_order": keeps_order, "steps": [
+                    { "at": 0, "extra": "20 ms" }, { "at": "3 ms", "extra": "0 ms" }] }] }] },
+            "flows": [{ "src": "s", "dst": "r" }],
+        })
+        .to_string();
+        let mut live = Live::new(&crate::api::planned(&text).unwrap()).unwrap();
+        for (seq, at) in [(0, 1000), (1, 4000), (2, 6000)] {
+            live.enter(data(0, seq), us(at));
+        }
+        assert_eq!(live.under_way(), 3);
+        live.advance(us(900_000));
+        let mut seen: Vec<_> = std::iter::from_fn(|| live.take()).map(|left| left.at).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, expected.map(us), "{keeps_order}");
+        live.finish().unwrap();
+    }
+}

@@ -1,5 +1,6 @@
 """Controls as relations: packet runs obey them, and each rule is needed."""
 
+from dataclasses import replace
 from fractions import Fraction
 from unittest import mock
 
@@ -89,18 +90,39 @@ def test_packets_obey_the_relation(name, pattern, packets, begin):
     assert obeys(samples, RELATIONS[name], values_of(name), without=without)
 
 
+BBR = RELATIONS["bbr"]
+BBR_OF_PACKETS = replace(
+    BBR, rules=tuple(bbr.gains_in_any_order if x.name == "pacing" else x for x in BBR.rules)
+)
+"""With gains in any order, as phases of packets are as long as round trips and not as steps."""
+
+
 @pytest.mark.slow
-@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(packets=st.integers(20, 40), begin=st.floats(4, 10))
-def test_packets_of_bbr_obey_what_is_not_shortened(packets, begin):
-    """What they leave is that four round trips and four phases stand for ten and eight."""
-    samples = sample(run_of("bbr", packets, [0], None), begin, 16, jitter=1, buffer=None)
-    relation, values = RELATIONS["bbr"], values_of("bbr")
-    pacing = frozenset({"pacing"})
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(
+    pattern=st.lists(st.sampled_from([0, 0.5, 1]), min_size=1, max_size=5),
+    packets=st.integers(20, 40),
+    # ProbeRTT, which the relation leaves out, begins at 10 s.
+    begin=st.floats(4, 8),
+)
+def test_packets_of_bbr_obey_what_is_not_shortened(pattern, packets, begin):
+    """Under any jitter, with filters of ten round trips; where they leave the shortened it says."""
+    samples = sample(run_of("bbr", packets, pattern, None), begin, 16, jitter=1, buffer=None)
+    values = values_of("bbr")
     with mock.patch.multiple(bbr, ROUNDS=10, PHASES=8):
-        assert obeys(samples, relation, values, without=pacing)
+        assert obeys(samples, BBR_OF_PACKETS, values)
         # Neither is empty: another gain, and a window that is a segment's, are left.
-        assert not obeys(samples, relation, values | {"cwnd_gain": Fraction(4)}, without=pacing)
+        assert not obeys(samples, BBR_OF_PACKETS, values | {"cwnd_gain": Fraction(4)})
+    assert obeys(samples, BBR, values, without=frozenset(BBR.left_at))
+
+
+def test_what_a_step_of_bbr_delivers_at_once_does_not_count_in_full():
+    """A round trip holds packets every third step: the rule `at-once` is one of other paths."""
+    samples = sample(run_of("bbr", 40, [0, 0, 1], None), 6.3, 16, jitter=1, buffer=None)
+    in_full = replace(BBR_OF_PACKETS, rules=(*BBR_OF_PACKETS.rules, *BBR.narrower))
+    with mock.patch.multiple(bbr, ROUNDS=10, PHASES=8):
+        assert obeys(samples, BBR_OF_PACKETS, values_of("bbr"))
+        assert not obeys(samples, in_full, values_of("bbr"))
 
 
 @pytest.mark.parametrize("name", RELATIONS)

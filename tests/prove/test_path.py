@@ -177,3 +177,98 @@ def test_with_a_window_of_two_products_a_jitter_of_one_costs_nothing():
     unlimited = path(buffer=None, steps=5)
     assert not possible(unlimited, constant(2), below(Fraction(4, 5)))
     assert possible(unlimited, constant(1), below(Fraction(4, 5)))
+
+
+def test_a_segment_is_within_its_bounds_and_losses_may_be_known_at_first():
+    low, high = Path(1).segment
+    for outside in (low - Fraction(1, 1000), high + Fraction(1, 1000)):
+        assert not possible(path(), lambda v, outside=outside: [equal(v.segment, outside)])
+    for inside in (low, high):
+        assert possible(path(), lambda v, inside=inside: [equal(v.segment, inside)])
+    assert possible(path(), lambda v: [v.noticed[0][0] > 0])
+    assert not possible(path(), lambda v: [v.noticed[0][0] < 0])
+
+
+@pytest.mark.parametrize("jitter", [0, 1, 2])
+def test_capacity_kept_at_first_is_at_most_what_came_in_a_jitter(jitter):
+    """By hand: S(0) = 0 is what there was the capacity for a jitter ago, so K(0) is at most D."""
+    kept = path(jitter=jitter)
+    assert possible(kept, lambda v: [equal(v.capacity(0), jitter)])
+    assert not possible(kept, lambda v: [v.capacity(0) > jitter])
+    # What came before step 0 leaves step by step.
+    assert possible(kept, lambda v: [equal(v.capacity(0), jitter), equal(v.all_served(1), 1)])
+    if jitter:
+        assert not possible(kept, lambda v: [equal(v.capacity(0), jitter), v.all_served(1) < 1])
+
+
+def test_a_link_passes_nothing_that_was_not_accepted_at_first():
+    assert not possible(path(server="link"), lambda v: [v.capacity(0) > v.accepted(0)])
+    assert possible(path(server="link"), lambda v: [v.capacity(0) < v.accepted(0)])
+
+
+def test_a_loss_that_is_known_stays_possible_where_no_more_become_known():
+    """What was known before is known still, however few segments passed since."""
+    assert possible(
+        path(),
+        lambda v: [
+            equal(v.noticed[0][1], v.noticed[0][0]),
+            v.noticed[0][0] > 0,
+            v.lost[0][0] > v.noticed[0][0],
+            negated(v.timeout[0][1]),
+            v.accepted(0) + 3 * v.segment > v.served[0][0],
+        ],
+    )
+
+
+def test_losses_become_known_by_what_is_delivered_beyond_them():
+    """Without any timeout, while later data are not acknowledged yet."""
+    assert possible(
+        path(steps=4),
+        lambda v: [
+            *(negated(v.timeout[0][t]) for t in v.times),
+            v.noticed[0][3] > v.noticed[0][2],
+            v.sent[0][2] > v.sent[0][1],
+        ],
+    )
+
+
+def test_there_is_no_timeout_at_the_first_step():
+    assert not possible(path(), lambda v: [v.timeout[0][0]])
+
+
+def test_a_paced_sender_sends_its_rate_or_what_the_window_allows_whichever_is_less():
+    def rate_of_half(v):
+        return [equal(v.rate[0][t], Fraction(1, 2)) for t in v.times]
+
+    paced = path(paced=True)
+    assert not possible(
+        paced, rate_of_half, lambda v: [v.sent[0][1] > v.sent[0][0] + Fraction(1, 2)]
+    )
+    assert possible(
+        paced, rate_of_half, lambda v: [equal(v.sent[0][1], v.sent[0][0] + Fraction(1, 2))]
+    )
+    assert not possible(
+        paced,
+        rate_of_half,
+        lambda v: [
+            v.sent[0][0] > v.served[0][0] + v.noticed[0][1] + v.window[0][1],
+            v.sent[0][1] > v.sent[0][0],
+        ],
+    )
+
+
+def test_data_of_the_last_flow_pass_while_they_are_held():
+    """By hand: what passes in a step is delivered an access jitter later, at the latest."""
+    held = path(access_jitter=2, jitter=1)
+    assert possible(
+        held,
+        lambda v: [
+            equal(v.served[0][2], 0),
+            v.passed[0][1] > v.passed[0][0],
+            v.passed[0][2] > v.passed[0][1],
+        ],
+    )
+    # Before step 0 it passed at rate C at most, so that no more than J is on its way.
+    assert possible(held, lambda v: [equal(v.passed[0][0], 2), equal(v.served[0][1], 1)])
+    assert not possible(held, lambda v: [v.passed[0][0] > 2])
+    assert not possible(held, lambda v: [equal(v.passed[0][0], 2), v.served[0][1] < 1])

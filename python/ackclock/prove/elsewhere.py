@@ -1,17 +1,21 @@
-"""Counterexamples in shipped code: the scenario of a replay with QUIC libraries.
+"""Counterexamples in shipped code: the scenario of a replay with QUIC libraries, or in the kernel.
 
 The link, its buffer and its jitter are those of the replay; only who sends differs. Constants are
-those of the shipped code, so a control whose constants were changed is refused. The kernel is not
-among them: `ackclock emulate` carries no link whose delay changes, which a proof says
-(`why_not_in_kernel`).
+those of the shipped code, so a control whose constants were changed is refused. Libraries have
+virtual time; the kernel's TCP runs in real time, as `ackclock emulate` has it, with its own first
+window.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock.errors import UnsupportedError
-from ackclock.prove.replay import MEASURES, Replay, packets_of
+from ackclock.prove.counterexample import packets_of
+from ackclock.prove.measures import measure_of
+from ackclock.prove.replay import Replay
+from ackclock.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,18 +24,15 @@ if TYPE_CHECKING:
     from ackclock.prove.controls.relation import Relation
     from ackclock.prove.properties import Claim
     from ackclock.results.run import Run
-    from ackclock.scenario.scenario import Scenario
 
 __all__ = ["WHERE", "Where", "check_elsewhere", "replay_elsewhere"]
 
-Where = Literal["packet", "stacks"]
-WHERE: tuple[Where, ...] = ("packet", "stacks")
-"""Who runs a counterexample: our packets alone; QUIC libraries beside them."""
+Where = Literal["packet", "stacks", "kernel"]
+WHERE: tuple[Where, ...] = ("packet", "stacks", "kernel")
+"""Who runs a counterexample: our packets alone; QUIC libraries, or the kernel, beside them."""
 
 
-def check_elsewhere(
-    where: Where, relation: Relation, values: Mapping[str, Fraction], claim: Claim
-) -> None:
+def check_elsewhere(where: Where, relation: Relation, values: Mapping[str, Fraction]) -> None:
     """Check, before anything is proved, that a counterexample could be run there.
 
     Parameters
@@ -40,8 +41,6 @@ def check_elsewhere(
         One of `WHERE`.
     relation, values
         The control.
-    claim
-        What is claimed of it.
 
     Raises
     ------
@@ -50,14 +49,19 @@ def check_elsewhere(
     """
     if where == "packet":
         return
-    if claim.kind.name not in MEASURES:
-        raise UnsupportedError(f"--replay {where}: {claim.kind.name} is not measured in runs")
     constants = {name for name in values if name not in relation.units}
     changed = [name for name in constants if values[name] != relation.parameters[name]]
     if changed:
         names = ", ".join(sorted(changed))
         raise UnsupportedError(f"--replay {where}: shipped code has its constants; leave {names}")
-    _libraries(relation.name)
+    if where == "stacks":
+        _libraries(relation.name)
+        return
+    from ackclock.emulation import controls
+
+    name = controls.KERNEL.get(relation.name)
+    if name not in controls.available():
+        raise UnsupportedError(f"--replay kernel: this kernel has no control like {relation.name}")
 
 
 def _libraries(control: str) -> list[str]:
@@ -103,16 +107,16 @@ def replay_elsewhere(
     ScenarioError
         The scenario cannot be run there.
     """
-    from ackclock.scenario.scenario import Scenario
-
     if done.data is None or where == "packet":
         return {}
     data = dict(done.data)
     data["flows"] = [{**flow, "cc": relation.name} for flow in data["flows"]]
-    tables = list(MEASURES[claim.kind.name].tables)
+    tables = list(measure_of(claim).tables)
     if tables:
         data["record"] = {"tables": tables}
     packets = packets_of(data)
+    if where == "kernel":
+        return {"kernel": _in_kernel(data, claim, packets)}
     from ackclock.studies.differ.shipped import CONNECTIONS, swapped
 
     result = {}
@@ -123,6 +127,24 @@ def replay_elsewhere(
     return result
 
 
+def _in_kernel(data: dict[str, Any], claim: Claim, packets: int) -> Replay:
+    """Run a counterexample in real time with the kernel's TCP, whose first window is its own."""
+    from ackclock.emulation.emulate import emulate
+
+    theirs = {"initial_window", "initial_ssthresh", "delayed_ack", "accecn"}
+    flows = [
+        {**flow, "tcp": {key: value for key, value in flow["tcp"].items() if key not in theirs}}
+        for flow in data["flows"]
+    ]
+    scenario = Scenario.from_data({**data, "flows": flows})
+    run = emulate(scenario)
+    replay = _judged(run, claim, packets, scenario)
+    if run.is_valid:
+        return replay
+    late = "; the run does not count, as packets were handed over late"
+    return replace(replay, replayed=False, sentence=replay.sentence + late)
+
+
 def _over_quic(flow: dict[str, Any]) -> dict[str, Any]:
     """Copy a flow of TCP for a library that brings its own connection, with its first window."""
     tcp = flow["tcp"]
@@ -131,7 +153,6 @@ def _over_quic(flow: dict[str, Any]) -> dict[str, Any]:
 
 
 def _judged(run: Run, claim: Claim, packets: int, scenario: Scenario) -> Replay:
-    measure = MEASURES[claim.kind.name]
-    value = measure.read(run, packets)
-    shown, measured, sentence = measure.judge(value, float(claim.value))
+    measure = measure_of(claim)
+    shown, measured, sentence = measure.judge(measure.read(run, packets))
     return Replay(shown, measured, dict(scenario.data), f"{sentence} in packets of it")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock._util.text_table import table
-from ackclock.prove.replay import why_not_in_kernel
 from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Proof(Outcome):
     replay
         Of a counterexample in packets.
     elsewhere
-        Of the same in shipped code, by its name.
+        Of the same in shipped code and in the kernel, by its name.
     """
 
     MARKER: ClassVar[str] = "proof.json"
@@ -91,7 +90,6 @@ class Proof(Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
-        data = None if self.replay is None else self.replay.data
         return {
             "control": self.question.relation.name,
             "parameters": {k: float(x) for k, x in self.question.values.items()},
@@ -116,7 +114,6 @@ class Proof(Outcome):
             "formulas": [one.row() for one in self.formulas],
             "counterexample": None if self.trace is None else self.trace.rows(),
             "replay": None if self.replay is None else self.replay.to_dict(),
-            "kernel": "" if data is None else why_not_in_kernel(data),
             "elsewhere": {name: one.to_dict() for name, one in self.elsewhere.items()},
         }
 
@@ -132,9 +129,6 @@ class Proof(Outcome):
             status = "replayed" if self.replay.replayed else "not replayed, only in the model"
             lines.append(f"{status}: {self.replay.sentence}")
         lines += [f"{name}: {one.sentence}" for name, one in self.elsewhere.items()]
-        if self.replay is not None and self.replay.data is not None:
-            reason = why_not_in_kernel(self.replay.data)
-            lines += [f"kernel: {reason}"] if reason else []
         if self.trace is not None:
             lines += ["", self._path()]
         rows = [list(map(str, one.row().values())) for one in self.formulas]

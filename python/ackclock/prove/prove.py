@@ -2,7 +2,8 @@
 
 Rule::
 
-    moment, reach:  from any state; no path violates it: proved;  one does: refuted
+    moment, reach:  from any state; no path violates it: proved;  one does: refuted, and for packets
+                    a link of constant rate with jitter is searched that does
     cycle:
         1. a cycle of 2, 4 or 6 round trips violates it: refuted; first on a link of constant rate
            with jitter, whose paths packets can follow, then on the whole model
@@ -86,8 +87,23 @@ def prove(
     if answer.agreed and answer.word == "impossible":
         return work.proof("proved", f"{question.claim.sentence}: at every time", steps)
     if answer.agreed and answer.word == "possible":
+        if packets:
+            answer, v = _link_path(work, name, steps) or (answer, v)
         return _refuted(work, read_trace(v, answer.values, 0), packets=packets)
     return work.proof("unknown", _undecided(answer), 0)
+
+
+def _link_path(work: _Work, name: str, steps: int) -> tuple[Answer, Curves] | None:
+    """Find a path that violates the claim among those that packets can follow."""
+    question = work.question
+    for path_name, variant in _variants(question, name):
+        if variant.path.server != "link":
+            continue
+        answer, v = work.decide(path_name, *variant.from_any_state(steps))
+        if answer.agreed and answer.word == "possible":
+            work.question = variant
+            return answer, v
+    return None
 
 
 class _Work:
@@ -121,10 +137,10 @@ def _prove_cycle(work: _Work, periods: tuple[int, ...], *, packets: bool) -> Pro
     reason = ""
     multiple = question.relation.period
     for period in sorted({-(-one // multiple) * multiple for one in periods}):
-        for name, variant in _variants(question, period):
+        for name, variant in _variants(question, f"cycle of {period}"):
             answer, v = work.decide(name, *variant.cycle(period))
             if answer.agreed and answer.word == "possible":
-                work.question = replace(question, path=variant.path)
+                work.question = variant
                 worse = _worse(work, answer, period) if packets else answer
                 for one in (worse, answer):
                     trace = read_trace(v, one.values, period)
@@ -174,19 +190,27 @@ def _worse(work: _Work, answer: Answer, period: int) -> Answer:
     return answer
 
 
-def _variants(question: Question, period: int) -> Iterator[tuple[str, Question]]:
+def _variants(question: Question, name: str) -> Iterator[tuple[str, Question]]:
     """Paths from those that packets can follow to all of the model."""
     path = question.path
-    name = f"cycle of {period}"
     low, high = path.segment
+    link, name_of_link = None, f"{name}, link with jitter"
     if path.server == "plain":
         pass  # a delay after a link is not of these paths
     elif low < REPLAY_SEGMENT < high:
         usual = (REPLAY_SEGMENT, REPLAY_SEGMENT)
         link = replace(path, server="link", segment=usual)
-        yield f"{name}, link with jitter, 100 segments to a BDP", replace(question, path=link)
+        name_of_link += ", 100 segments to a BDP"
     elif path.server != "link":
-        yield f"{name}, link with jitter", replace(question, path=replace(path, server="link"))
+        link = replace(path, server="link")
+    if link is not None:
+        relation = question.relation
+        if relation.narrower:
+            fewer = replace(relation, rules=(*relation.rules, *relation.narrower))
+            rules = ", ".join(rule.name for rule in relation.narrower)
+            variant = replace(question, path=link, relation=fewer)
+            yield f"{name_of_link}, with {rules}", variant
+        yield name_of_link, replace(question, path=link)
     yield f"{name}, {path.server} path", question
 
 

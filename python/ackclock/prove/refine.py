@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ackclock.prove.terms import Term
     from ackclock.results.run import Run
 
-__all__ = ["TABLES", "Samples", "left_rules", "obeys", "sample"]
+__all__ = ["TABLES", "Samples", "left_rules", "obeys", "sample", "times_of"]
 
 TABLES = ("windows", "packets", "drops")
 """Tables of a run that samples are taken from."""
@@ -87,8 +87,8 @@ def sample(
 
     flow = run.summary["flows"][0]
     round_trip = float(flow["rtt_min_s"])
-    sent_s = _times(run.packets, "s0->r0", "arrival", is_ack=False)
-    known_s = _times(run.packets, "r0->s0", "departure", is_ack=True)
+    sent_s = times_of(run.packets, "s0->r0", "arrival", is_ack=False)
+    known_s = times_of(run.packets, "r0->s0", "departure", is_ack=True)
     drops_s = np.asarray([row["time_s"] for row in run.drops.to_pylist() if not row["is_ack"]])
     windows = run.windows
     times = np.asarray(windows["time_s"])
@@ -115,8 +115,18 @@ def sample(
     )
 
 
-def _times(packets: Any, link: str, event: str, *, is_ack: bool) -> Any:
-    """Times at which data, or acknowledgements, passed a link; without those of the handshake."""
+def times_of(packets: Any, link: str, event: str, *, is_ack: bool) -> Any:
+    """Read when data, or acknowledgements, passed a link; without those of the handshake [s].
+
+    Parameters
+    ----------
+    packets
+        The table.
+    link, event
+        Where, as in the table.
+    is_ack
+        Whether of acknowledgements.
+    """
     import pyarrow.compute as pc
 
     from ackclock._util.arrow import numbers as read_numbers

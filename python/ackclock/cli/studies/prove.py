@@ -44,9 +44,9 @@ __all__ = ["prove"]
 )
 @click.option("--longest", type=click.IntRange(2, 12), default=6, show_default=True,
               help="Longest cycle that is searched [round trips].")  # fmt: skip
-@click.option("--replay", "where", type=click.Choice(["packet", "stacks"]),
+@click.option("--replay", "where", type=click.Choice(["packet", "stacks", "kernel"]),
               default="packet", show_default=True,
-              help="Run a counterexample in QUIC libraries too.")  # fmt: skip
+              help="Run a counterexample in QUIC libraries or the kernel too.")  # fmt: skip
 @click.option("--list", "listed", is_flag=True, help="List relations and properties.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write page, formulas, scenario into DIR.")
 @JSON
@@ -122,7 +122,7 @@ def prove(
         server=server,
         segment=None if size is None else (size, size),
     )
-    check_elsewhere(where, question.relation, question.values, question.claim)
+    check_elsewhere(where, question.relation, question.values)
     if out is not None:
         may_replace(out, Proof.MARKER)
     if missing := missing_of("prove"):

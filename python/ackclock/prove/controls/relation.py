@@ -63,6 +63,9 @@ class Relation:
         Steps after which its rules repeat by themselves; cycles are multiples of it.
     segment
         None: of any size; a number: the rules are lines fitted for this size of a segment [BDP].
+    narrower
+        Rules of some runs of the control, not of all: a counterexample that keeps to them is looked
+        for first, as packets are more likely to follow it.
     units
         By parameter that is not one of the packet form: its unit and meaning.
     """
@@ -78,6 +81,7 @@ class Relation:
     knows_base: bool = False
     period: int = 1
     segment: Fraction | None = None
+    narrower: tuple[Rule, ...] = ()
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
 

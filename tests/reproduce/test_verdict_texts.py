@@ -159,7 +159,9 @@ def test_an_exact_number_needs_no_interval_and_numbers_that_differ_do():
     # A grid that somebody chose is no sample: its values are all there is.
     apart = judge("", [1.0, 3.0], {"at_least": 1}, {}, is_exact=True)
     assert (apart.measured, apart.low, apart.high, apart.outcome) == (2.0, 1.0, 3.0, "met")
-    given = judge("", [1.0, 2.0, 6.0], {"at_least": 1}, {}, is_exact=False, given=(2.0, 4.0))
+    given = judge(
+        "", [1.0, 2.0, 6.0], {"at_least": 1}, {}, is_exact=False, query_interval=(2.0, 4.0)
+    )
     assert (given.measured, given.low, given.high) == (3.0, 2.0, 4.0)
     skew = [0.0, 0.0, 0.0, 0.0, 10.0]
     boot = judge("", skew, {"at_least": 0}, {}, is_exact=False, method="bootstrap")

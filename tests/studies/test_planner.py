@@ -44,7 +44,7 @@ SERIES = """time,source,target,demand_bps
 def ring(folder: Path, at: str | None = None) -> Situation:
     (folder / "ring.csv").write_text(RING)
     (folder / "series.csv").write_text(SERIES)
-    return read_situation(folder / "ring.csv", demands=folder / "series.csv", at=at)
+    return read_situation(folder / "ring.csv", demands=folder / "series.csv", time=at)
 
 
 def test_loads_over_time_divide_equally(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_demands_without_a_path_are_named_with_file_and_line(tmp_path: Path) -> 
     (tmp_path / "apart.csv").write_text("source,target,capacity_bps\na,b,1e9\nc,d,1e9\n")
     rows = ["8:00,a,b,1", "9:00,a,b,1", "9:00,a,d,2", "8:00,b,c,3", "9:00,b,c,3"]
     (tmp_path / "over.csv").write_text("time,source,target,demand_bps\n" + "\n".join(rows) + "\n")
-    apart = read_situation(tmp_path / "apart.csv", demands=tmp_path / "over.csv", at="9:00")
+    apart = read_situation(tmp_path / "apart.csv", demands=tmp_path / "over.csv", time="9:00")
     with pytest.raises(ScenarioError) as caught:
         upgrades(apart, "total")
     found = [(p.path, p.message, p.file) for p in caught.value.problems]

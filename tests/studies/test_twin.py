@@ -302,7 +302,7 @@ def test_a_paper_is_compared_run_by_run():
     ],
 )
 def test_no_run_of_a_paper_parts_without_a_known_reason(name, most):
-    found = paper_survey(name, "first", most, shown=False)
+    found = paper_survey(name, "first", most, with_bar=False)
     assert [f"{label}: {row.sentence}" for label, row in found.parted] == []
 
 

@@ -113,7 +113,7 @@ def main() -> None:
     for name in names():
         title = str(read(name).about["title"])
         if only in (None, name):
-            sections[title] = section(paper_survey(name, "first", MOST, shown=True))
+            sections[title] = section(paper_survey(name, "first", MOST, with_bar=True))
         elif title in kept:
             sections[title] = kept[title]
         # After each paper: an interruption costs one.

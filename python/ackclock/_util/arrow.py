@@ -165,11 +165,13 @@ class Tables(Mapping[str, "pa.Table"]):
             pq.write_table(self[name], file, compression="zstd")
             return
         with pq.ParquetFile(columns.file) as source:
-            kept = [title for title in source.schema_arrow.names if title not in columns.without]
-            schema = pa.schema([source.schema_arrow.field(title) for title in kept])
+            column_names = [
+                title for title in source.schema_arrow.names if title not in columns.without
+            ]
+            schema = pa.schema([source.schema_arrow.field(title) for title in column_names])
             with pq.ParquetWriter(file, schema, compression="zstd") as sink:
-                for at in range(source.num_row_groups):
-                    sink.write_table(source.read_row_group(at, columns=kept))
+                for group in range(source.num_row_groups):
+                    sink.write_table(source.read_row_group(group, columns=column_names))
 
     def arrange(self, last: Sequence[str]) -> None:
         """Put tables in order.
@@ -192,19 +194,19 @@ class Tables(Mapping[str, "pa.Table"]):
         """
         self._held = thing
 
-    def keep(self, name: str, kept: Sequence[bool]) -> None:
+    def keep(self, name: str, is_kept: Sequence[bool]) -> None:
         """Leave rows out of a table.
 
         Parameters
         ----------
         name
             The table.
-        kept
+        is_kept
             For each row whether it stays.
         """
         import numpy as np
 
-        mask = np.asarray(kept, dtype=bool)
+        mask = np.asarray(is_kept, dtype=bool)
         columns = self._made.pop(name, None) or self._raw[name]
         if isinstance(columns, Mapping):
             self._raw[name] = {
@@ -214,7 +216,7 @@ class Tables(Mapping[str, "pa.Table"]):
                 for key, values in columns.items()
             }
         else:
-            self._raw[name] = columns.filter(list(kept))
+            self._raw[name] = columns.filter(list(is_kept))
 
 
 def joined(columns: Columns, names: Mapping[str, list[str]]) -> Table:
@@ -229,17 +231,19 @@ def joined(columns: Columns, names: Mapping[str, list[str]]) -> Table:
     """
     import numpy as np
 
-    made = {}
+    arrays = {}
     for name, values in columns.items():
         if name in names and not isinstance(values, list):
-            made[name] = words(names[name], values)
+            arrays[name] = words(names[name], values)
         elif isinstance(values, list) and name != "id":
-            known = list(dict.fromkeys(values))
-            place = {word: i for i, word in enumerate(known)}
-            made[name] = words(known, np.fromiter(map(place.__getitem__, values), np.int32))
+            distinct = list(dict.fromkeys(values))
+            index_of_word = {word: i for i, word in enumerate(distinct)}
+            arrays[name] = words(
+                distinct, np.fromiter(map(index_of_word.__getitem__, values), np.int32)
+            )
         else:
-            made[name] = array(values)
-    return table(made)
+            arrays[name] = array(values)
+    return table(arrays)
 
 
 @dataclass(frozen=True)
@@ -254,21 +258,23 @@ class _InFile:
 
         try:
             # A single file: pyarrow would look for partitions in the names of folders above it.
-            made = pq.ParquetFile(self.file).read()
+            full_table = pq.ParquetFile(self.file).read()
         except OSError as error:
-            what = f"in which the run's table {self.file.stem} is, cannot be read"
-            message = f"{self.file}, {what}: {error}"
+            problem = f"in which the run's table {self.file.stem} is, cannot be read"
+            message = f"{self.file}, {problem}: {error}"
             raise AckclockError(message) from None
-        kept: Table = made.drop_columns([n for n in self.without if n in made.column_names])
-        return kept
+        columns_left: Table = full_table.drop_columns(
+            [n for n in self.without if n in full_table.column_names]
+        )
+        return columns_left
 
 
-def merged(parts: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
+def merged(raw_tables: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
     """Make one table of those of many runs at once, which is much less work than one by one.
 
     Parameters
     ----------
-    parts
+    raw_tables
         What `Tables.raw` gave for each run; at least one.
 
     Returns
@@ -278,26 +284,28 @@ def merged(parts: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
     """
     import numpy as np
 
-    first, names = parts[0]
-    if any(list(columns) != list(first) for columns, _ in parts):
+    first, names = raw_tables[0]
+    if any(list(columns) != list(first) for columns, _ in raw_tables):
         return None
     every: dict[str, Any] = {}
-    known: dict[str, list[str]] = {}
+    merged_names: dict[str, list[str]] = {}
     for title, values in first.items():
-        pieces = [columns[title] for columns, _ in parts]
+        pieces = [columns[title] for columns, _ in raw_tables]
         if isinstance(values, list):
             every[title] = list(chain.from_iterable(pieces))
             continue
-        if title in names and any(other[title] != names[title] for _, other in parts):
-            known[title] = list(dict.fromkeys(n for _, other in parts for n in other[title]))
-            place = {name: i for i, name in enumerate(known[title])}
+        if title in names and any(other[title] != names[title] for _, other in raw_tables):
+            merged_names[title] = list(
+                dict.fromkeys(n for _, other in raw_tables for n in other[title])
+            )
+            index_of_name = {name: i for i, name in enumerate(merged_names[title])}
             pieces = [
-                np.array([place[n] for n in other[title]], dtype=np.int32)[piece]
-                for piece, (_, other) in zip(pieces, parts, strict=True)
+                np.array([index_of_name[n] for n in other[title]], dtype=np.int32)[piece]
+                for piece, (_, other) in zip(pieces, raw_tables, strict=True)
             ]
         every[title] = np.concatenate(pieces)
-    lengths = [len(next(iter(columns.values()))) for columns, _ in parts]
-    return joined(every, {**names, **known}), lengths
+    lengths = [len(next(iter(columns.values()))) for columns, _ in raw_tables]
+    return joined(every, {**names, **merged_names}), lengths
 
 
 def table(columns: Mapping[str, pa.Array]) -> Table:
@@ -310,8 +318,8 @@ def table(columns: Mapping[str, pa.Array]) -> Table:
     """
     import pyarrow as pa
 
-    made: Table = pa.Table.from_arrays(list(columns.values()), names=list(columns))
-    return made
+    joined_table: Table = pa.Table.from_arrays(list(columns.values()), names=list(columns))
+    return joined_table
 
 
 def array(values: Sequence[str | None] | np.ndarray[Any, Any]) -> pa.Array:
@@ -339,20 +347,20 @@ def array(values: Sequence[str | None] | np.ndarray[Any, Any]) -> pa.Array:
         bits = pa.py_buffer(np.packbits(values, bitorder="little"))
         return pa.Array.from_buffers(pa.bool_(), len(values), [None, bits])
     values = np.ascontiguousarray(values)
-    known = None
+    validity = None
     unknown = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, dtype=np.bool_)
     if unknown.any():
-        known = pa.py_buffer(np.packbits(~unknown, bitorder="little"))
+        validity = pa.py_buffer(np.packbits(~unknown, bitorder="little"))
     kind = pa.from_numpy_dtype(values.dtype)
-    return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(values)])
+    return pa.Array.from_buffers(kind, len(values), [validity, pa.py_buffer(values)])
 
 
-def words(known: Sequence[str], indices: np.ndarray[Any, Any]) -> pa.Array:
+def words(vocabulary: Sequence[str], indices: np.ndarray[Any, Any]) -> pa.Array:
     """Make a dictionary array: few words over many rows.
 
     Parameters
     ----------
-    known
+    vocabulary
         The words.
     indices
         For each row the number of its word.
@@ -361,7 +369,7 @@ def words(known: Sequence[str], indices: np.ndarray[Any, Any]) -> pa.Array:
     import pyarrow as pa
 
     numbers = array(np.asarray(indices, dtype=np.int32))
-    return pa.DictionaryArray.from_arrays(numbers, array(known))
+    return pa.DictionaryArray.from_arrays(numbers, array(vocabulary))
 
 
 def numbers(column: pa.ChunkedArray | pa.Array) -> np.ndarray[Any, Any]:
@@ -383,12 +391,14 @@ def _numbers(chunk: pa.Array) -> np.ndarray[Any, Any]:
     import numpy as np
 
     kind = chunk.type.to_pandas_dtype()
-    known, data = chunk.buffers()
+    validity, data = chunk.buffers()
     begin, end = chunk.offset, chunk.offset + len(chunk)
     values = np.frombuffer(data, dtype=kind, count=end)[begin:] if len(chunk) else np.zeros(0, kind)
     if chunk.null_count == 0:
         return values
-    bits = np.unpackbits(np.frombuffer(known, dtype=np.uint8), count=end, bitorder="little")[begin:]
+    bits = np.unpackbits(np.frombuffer(validity, dtype=np.uint8), count=end, bitorder="little")[
+        begin:
+    ]
     return np.where(bits.astype(np.bool_), values, np.nan)
 
 
@@ -453,8 +463,8 @@ def plain_words(table: pa.Table) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for at, field in enumerate(table.schema):
+    for index, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
-            text = pc.cast(table.column(at), pa.string())
-            table = table.set_column(at, field.name, text)
+            text = pc.cast(table.column(index), pa.string())
+            table = table.set_column(index, field.name, text)
     return table

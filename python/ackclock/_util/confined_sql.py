@@ -110,7 +110,7 @@ def fetch(
             for batch in reader:
                 size += batch.nbytes
                 if size > most_bytes:
-                    rows = sum(part.num_rows for part in batches)
+                    rows = sum(batch.num_rows for batch in batches)
                     raise QueryLimitError(
                         f"the result of the query exceeds {most_bytes / 2**20:,.0f} MiB after"
                         f" {rows:,} rows; select fewer rows, or aggregate them"

@@ -101,43 +101,43 @@ def rows(
         raise CsvError(f"cannot be read: {error}") from None
     separator, text, skipped = _separator(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    found: list[Row] = []
+    table_rows: list[Row] = []
     try:
         written = next(reader, [])
-        known = {*itertools.chain(*needed), *quantities, *_TEXTS}
-        rates = [one[0] for one in needed if quantities.get(one[0]) == "rate"]
+        column_names = {*itertools.chain(*needed), *quantities, *_TEXTS}
+        rates = [choice[0] for choice in needed if quantities.get(choice[0]) == "rate"]
         rate = rates[0] if len(rates) == 1 else None
-        heads = [_head(name, known, quantities, written, rate) for name in written]
+        heads = [_head(name, column_names, quantities, written, rate) for name in written]
         names = [name for name, _ in heads]
-        _check_heads(names, written, needed, known)
+        _check_heads(names, written, needed, column_names)
         for cells in reader:
             line = reader.line_num + skipped
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(names):
                 raise CsvError(f"expected {len(names)} values", line)
-            found.append((line, dict(zip(names, cells, strict=True))))
+            table_rows.append((line, dict(zip(names, cells, strict=True))))
     except csv.Error as error:
         raise CsvError(f"this is not CSV: {error}", reader.line_num + skipped) from None
     factors = {name: factor for name, factor in heads if name in quantities}
-    _use_points(found, factors, separator)
-    for line, row in found:
+    _use_points(table_rows, factors, separator)
+    for line, row in table_rows:
         for name, factor in factors.items():
             row[name] = _in_unit(row[name], quantities[name], factor, name, line)
-    return found
+    return table_rows
 
 
-def has_other_heads(names: Iterable[str], wanted: Iterable[str]) -> bool:
+def has_other_heads(names: Iterable[str], column_names: Iterable[str]) -> bool:
     """Whether a head may have to be read as another name than it has.
 
     Parameters
     ----------
     names
         The heads as they are written.
-    wanted
+    column_names
         Names of columns that are looked for.
     """
-    searched = {*wanted}
+    searched = {*column_names}
     endings = {unit.lower() for units in _UNITS.values() for unit in units}
     stems = {_stem(name) for name in searched}
     for name in names:
@@ -190,7 +190,7 @@ def _factor(unit: str, quantity: str) -> float | None:
 
 def _head(
     written: str,
-    known: set[str],
+    column_names: set[str],
     quantities: Mapping[str, str],
     heads: list[str],
     rate: str | None,
@@ -200,23 +200,23 @@ def _head(
     ``rate`` is the one column of rates that is looked for: a head that is a unit alone is that.
     """
     text = written.strip()
-    if text in known:
+    if text in column_names:
         return text, 1.0
     plain = _plain(text)
-    if plain in known and not re.search(r"[\[(]", text):
+    if plain in column_names and not re.search(r"[\[(]", text):
         return plain, 1.0
     for name, quantity in quantities.items():
         if name in heads or quantity == "number":
             continue
         stem = _stem(name)
         if plain in (name, stem):
-            given = re.search(r"[\[(](.*?)[\])]?$", text)
-            if given is None:
+            unit_match = re.search(r"[\[(](.*?)[\])]?$", text)
+            if unit_match is None:
                 return name, math.nan
-            factor = _factor(given[1], quantity)
+            factor = _factor(unit_match[1], quantity)
             if factor is None:
                 units = ", ".join(_UNITS[quantity])
-                message = f'"{given[1]}" of the column "{text}" is no unit of a {quantity}'
+                message = f'"{unit_match[1]}" of the column "{text}" is no unit of a {quantity}'
                 raise CsvError(f"{message}; expected one of: {units}", 1)
             return name, factor
         unit = text[len(stem) + 1 :] if plain.startswith(f"{stem}_") else ""
@@ -228,7 +228,10 @@ def _head(
 
 
 def _check_heads(
-    names: list[str], written: list[str], needed: tuple[tuple[str, ...], ...], known: set[str]
+    names: list[str],
+    written: list[str],
+    needed: tuple[tuple[str, ...], ...],
+    column_names: set[str],
 ) -> None:
     missing = [choice[0] for choice in needed if not any(name in names for name in choice)]
     if missing:
@@ -236,8 +239,8 @@ def _check_heads(
         columns = ", ".join(text.strip() for text in written)
         more = f"; {hint}" if hint.startswith("did") else f"; the columns are {columns}"
         raise CsvError(f"there is no column {', '.join(missing)}{more}", 1)
-    for name in known:
-        same = [text.strip() for one, text in zip(names, written, strict=True) if one == name]
+    for name in column_names:
+        same = [text.strip() for column, text in zip(names, written, strict=True) if column == name]
         if len(same) > 1:
             raise CsvError(f'the columns "{same[0]}" and "{same[1]}" are both {name}', 1)
 
@@ -245,11 +248,11 @@ def _check_heads(
 _NUMBER = re.compile(r"\s*[+-]?\d[\d.,]*")
 
 
-def _use_points(found: list[Row], names: Iterable[str], separator: str) -> None:
+def _use_points(table_rows: list[Row], names: Iterable[str], separator: str) -> None:
     """Give numbers with commas decimal points, where the file leaves no doubt how to read them."""
     numbers = [
         (line, row, name, match[0].strip())
-        for line, row in found
+        for line, row in table_rows
         for name in names
         if (match := _NUMBER.match(row[name])) and ("," in match[0] or "." in match[0])
     ]

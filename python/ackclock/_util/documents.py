@@ -105,8 +105,8 @@ def parse_document(text: str, file: Path | None = None) -> dict[str, Any]:
     if deep:
         raise _too_deep(file)
     if not isinstance(data, dict):
-        what = "a list" if isinstance(data, list) else f"the value {data!r}"
-        message = f"holds {what} of JSON; expected an object, as in {{...}}"
+        content = "a list" if isinstance(data, list) else f"the value {data!r}"
+        message = f"holds {content} of JSON; expected an object, as in {{...}}"
         raise _unreadable(file, message)
     if twice:
         name = None if file is None else str(file)

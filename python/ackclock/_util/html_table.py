@@ -19,17 +19,17 @@ MOST_ROWS = 20
 """Rows of a recorded table that are shown; it may have millions."""
 
 
-def fragment(title: str, *parts: str) -> str:
+def fragment(title: str, *blocks: str) -> str:
     """Join a title and parts of HTML.
 
     Parameters
     ----------
     title
         As text.
-    parts
+    blocks
         As HTML.
     """
-    return f"<div><p><strong>{escape(title)}</strong></p>{''.join(parts)}</div>"
+    return f"<div><p><strong>{escape(title)}</strong></p>{''.join(blocks)}</div>"
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]], note: str = "") -> str:

@@ -24,12 +24,12 @@ def label_column(labels: Sequence[Any]) -> pa.Array:
     """
     from ackclock._util.arrow import array
 
-    known = {type(label) for label in labels}
-    if known == {bool}:
+    kinds = {type(label) for label in labels}
+    if kinds == {bool}:
         return array(np.array(labels, dtype=np.bool_))
-    if known == {int}:
+    if kinds == {int}:
         return array(np.array(labels, dtype=np.int64))
-    if known and known <= {int, float, type(None)}:
+    if kinds and kinds <= {int, float, type(None)}:
         real = [float("nan") if label is None else label for label in labels]
         return array(np.array(real, dtype=np.float64))
     return array([None if label is None else label_text(label) for label in labels])

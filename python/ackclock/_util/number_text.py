@@ -88,8 +88,8 @@ def without_rounding(value: float | Floats, scale: float | Floats) -> float | Fl
     """
     import numpy as np
 
-    kept = np.where(np.abs(value) <= ROUNDING * np.abs(scale), 0.0, value)
-    return float(kept) if kept.ndim == 0 else kept
+    rounded = np.where(np.abs(value) <= ROUNDING * np.abs(scale), 0.0, value)
+    return float(rounded) if rounded.ndim == 0 else rounded
 
 
 def number(value: float | None, figures: int = 4, *, sign: bool = False) -> str:
@@ -144,22 +144,22 @@ def engineering(value: float | None, unit: str, figures: int = 4) -> str:
     return f"{rounded / 1000.0**power:.{max(figures, 3)}g} {_PREFIXES[power]}{unit}"
 
 
-def percent(part: float | None, digits: int = 1, *, sign: bool = False) -> str:
+def percent(share: float | None, digits: int = 1, *, sign: bool = False) -> str:
     """Write a part of a whole: ``12.2 %``.
 
     Parameters
     ----------
-    part
+    share
         1 is the whole; None or NaN gives a dash.
     digits
         Digits after the point.
     sign
         Whether a plus is written.
     """
-    if part is None or math.isnan(part):
+    if share is None or math.isnan(share):
         return "-"
     plus = "+" if sign else ""
-    value = round(100 * part, digits) + 0.0  # no minus before a zero
+    value = round(100 * share, digits) + 0.0  # no minus before a zero
     return f"{value:{plus},.{digits}f} %"
 
 
@@ -262,8 +262,8 @@ def unit_of(name: str) -> str | None:
     function, _, _ = name.rpartition("(")
     if function.strip() in ("jain", "count"):
         return None
-    words = name.rstrip(")").rpartition(".")[2].split("_")
-    return _UNITS.get(words[-1]) if len(words) > 1 else None
+    pieces = name.rstrip(")").rpartition(".")[2].split("_")
+    return _UNITS.get(pieces[-1]) if len(pieces) > 1 else None
 
 
 def metric(name: str, value: float | None) -> str:
@@ -290,14 +290,14 @@ def clock(seconds: float) -> str:
     seconds
         The time [s].
     """
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remainder_s = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
     if days:
-        return f"{days:,} day{'s' * (days > 1)} {hours}:{minutes:02}:{rest:02}"
+        return f"{days:,} day{'s' * (days > 1)} {hours}:{minutes:02}:{remainder_s:02}"
     if hours:
-        return f"{hours}:{minutes:02}:{rest:02}"
-    return f"{minutes}:{rest:02}" if minutes else f"{rest} s"
+        return f"{hours}:{minutes:02}:{remainder_s:02}"
+    return f"{minutes}:{remainder_s:02}" if minutes else f"{remainder_s} s"
 
 
 def working_time(seconds: float | None) -> str:

@@ -149,7 +149,7 @@ def may_replicate(folder: Path) -> None:
         Something else is there, or nothing can be written there.
     """
     _may_be_folder(folder)
-    foreign = sorted(at.name for at in _inside(folder) if not _is_of_runs(at))
+    foreign = sorted(path.name for path in _inside(folder) if not _is_of_runs(path))
     if foreign:
         message = f'{folder} holds "{foreign[0]}", which is of no run; choose another folder'
         raise AckclockError(message)
@@ -164,10 +164,10 @@ def clear_replications(folder: Path) -> None:
         One that `may_replicate` found right.
     """
     with _name_folder_on_error(folder):
-        former = [at for at in _inside(folder) if _is_of_runs(at)]
+        former = [path for path in _inside(folder) if _is_of_runs(path)]
         # By its marker a bundle is known, so that goes last.
-        for at in sorted(former, key=lambda at: at.name == BUNDLE):
-            shutil.rmtree(at) if at.is_dir() else at.unlink()
+        for path in sorted(former, key=lambda path: path.name == BUNDLE):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:
@@ -208,11 +208,11 @@ def _may_be_folder(folder: Path) -> None:
         if folder.exists() and not folder.is_dir():
             message = f"{folder} is a file; expected the name of a folder"
             raise AckclockError(message)
-        place = next(at for at in folder.absolute().parents if at.exists())
-        if not place.is_dir():
-            message = f"{folder} cannot be written: {place} is a file; expected a folder"
+        nearest = next(parent for parent in folder.absolute().parents if parent.exists())
+        if not nearest.is_dir():
+            message = f"{folder} cannot be written: {nearest} is a file; expected a folder"
             raise AckclockError(message)
-        _beside(folder, place).rmdir()
+        _beside(folder, nearest).rmdir()
 
 
 def _beside(folder: Path, place: Path) -> Path:

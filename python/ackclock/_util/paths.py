@@ -136,51 +136,49 @@ def replaced(data: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _set(at: Any, steps: list[Step], value: Any, path: str, done: list[Any]) -> None:
-    step, rest = steps[0], steps[1:]
+def _set(holder: Any, steps: list[Step], value: Any, path: str, way: list[Any]) -> None:
+    step, further = steps[0], steps[1:]
     if isinstance(step, str):
-        if not isinstance(at, dict):
+        if not isinstance(holder, dict):
             raise ScenarioError(
-                [Problem(path, f"{text(done)} holds {at!r}, which has no key {step!r}")]
+                [Problem(path, f"{text(way)} holds {holder!r}, which has no key {step!r}")]
             )
-        if not rest:
+        if not further:
             if value is None:
-                at.pop(step, None)
+                holder.pop(step, None)
             else:
-                at[step] = copy.deepcopy(value)
+                holder[step] = copy.deepcopy(value)
             return
-        child = at.get(step)
-        if child is None and isinstance(rest[0], str):
-            child = at[step] = {}
+        child = holder.get(step)
+        if child is None and isinstance(further[0], str):
+            child = holder[step] = {}
         elif child is None:
-            hint = suggestion(step, [k for k, v in at.items() if isinstance(v, list)])
-            raise ScenarioError(
-                [Problem(path, f'there is no list "{text([*done, step])}"; {hint}')]
-            )
-        elif isinstance(child, str) and isinstance(rest[0], str) and step != "id":
+            hint = suggestion(step, [k for k, v in holder.items() if isinstance(v, list)])
+            raise ScenarioError([Problem(path, f'there is no list "{text([*way, step])}"; {hint}')])
+        elif isinstance(child, str) and isinstance(further[0], str) and step != "id":
             # "aimd" is short for { kind = "aimd" }: a parameter may be set on it.
-            child = at[step] = _spelled_out(child)
-        _set(child, rest, value, path, [*done, step])
+            child = holder[step] = _spelled_out(child)
+        _set(child, further, value, path, [*way, step])
         return
-    if not isinstance(at, list):
-        raise ScenarioError([Problem(path, f"{text(done)} is not a list")])
+    if not isinstance(holder, list):
+        raise ScenarioError([Problem(path, f"{text(way)} is not a list")])
     if isinstance(step, Id):
-        found = position(at, step)
-        if found is None:
-            ids = [entry["id"] for entry in at if isinstance(entry, dict) and "id" in entry]
+        entry_index = position(holder, step)
+        if entry_index is None:
+            ids = [entry["id"] for entry in holder if isinstance(entry, dict) and "id" in entry]
             hint = suggestion(step.name, ids) if ids else "no entry has an id; number them from 0"
-            message = f'{text(done)} has no entry with id "{step.name}"; {hint}'
+            message = f'{text(way)} has no entry with id "{step.name}"; {hint}'
             raise ScenarioError([Problem(path, message)])
-        step = found
-    indices = range(len(at)) if step is None else [step]
+        step = entry_index
+    indices = range(len(holder)) if step is None else [step]
     for index in indices:
-        if index >= len(at):
-            count = f"{text(done)} has {len(at)} entries, numbered from 0"
+        if index >= len(holder):
+            count = f"{text(way)} has {len(holder)} entries, numbered from 0"
             raise ScenarioError([Problem(path, f"there is no entry {index}; {count}")])
-        if rest:
-            _set(at[index], rest, value, path, [*done, index])
+        if further:
+            _set(holder[index], further, value, path, [*way, index])
         else:
-            at[index] = copy.deepcopy(value)
+            holder[index] = copy.deepcopy(value)
 
 
 def _spelled_out(algorithm: str) -> dict[str, Any]:

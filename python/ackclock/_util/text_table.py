@@ -40,13 +40,17 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], most: int = 40) ->
     most
         Rows shown; the number left out is said.
     """
-    shown = list(rows)
+    visible_rows = list(rows)
     if len(rows) > most:
-        shown = [*rows[: most // 2], *rows[len(rows) - most // 2 :]]
-    head, shown = [printable(cell) for cell in head], [[*map(printable, row)] for row in shown]
-    widths = [max(len(row[i]) for row in [head, *shown]) for i in range(len(head))]
+        visible_rows = [*rows[: most // 2], *rows[len(rows) - most // 2 :]]
+    head, visible_rows = (
+        [printable(cell) for cell in head],
+        [[*map(printable, row)] for row in visible_rows],
+    )
+    widths = [max(len(row[i]) for row in [head, *visible_rows]) for i in range(len(head))]
     right = [
-        bool(shown) and all(row[i][:1].isdigit() or row[i][:1] in "-+" for row in shown)
+        bool(visible_rows)
+        and all(row[i][:1].isdigit() or row[i][:1] in "-+" for row in visible_rows)
         for i in range(len(head))
     ]
 
@@ -57,7 +61,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], most: int = 40) ->
         ]
         return "  ".join(parts).rstrip()
 
-    out = [line(head), *(line(row) for row in shown)]
+    out = [line(head), *(line(row) for row in visible_rows)]
     if len(rows) > most:
-        out.insert(1 + most // 2, f"... {len(rows) - len(shown)} more ...")
+        out.insert(1 + most // 2, f"... {len(rows) - len(visible_rows)} more ...")
     return "\n".join(out)

@@ -72,9 +72,9 @@ _MOST_FORMS = 1000
 
 
 def _form(rules: Mapping[str, Any]) -> _core.Form:
-    known = _forms.get(id(rules))
-    if known is not None:
-        return known[1]
+    cached = _forms.get(id(rules))
+    if cached is not None:
+        return cached[1]
     text = json.dumps(rules)
     if "$defs" not in rules and '"$ref"' in text:
         text = json.dumps({**rules, "$defs": schema.scenario()["$defs"]})
@@ -116,19 +116,19 @@ def problems(
     return _read(text, file)
 
 
-def hidden_problems(data: schema.Data, places: Iterable[str], probe: Probe) -> list[Problem]:
+def hidden_problems(data: schema.Data, problem_paths: Iterable[str], probe: Probe) -> list[Problem]:
     """Find the problems of a scenario that those at other places hide.
 
     Parameters
     ----------
     data
         The scenario as plain data.
-    places
+    problem_paths
         Paths of the problems that are known.
     probe
         As of `problems`.
     """
-    return _read(_scenario_form().hidden(data, list(places), _as_text(probe)))
+    return _read(_scenario_form().hidden(data, list(problem_paths), _as_text(probe)))
 
 
 def _as_text(probe: Probe) -> Callable[[str], str]:

@@ -94,8 +94,8 @@ def kind_of(net: object) -> NetworkKind | None:
         The table ``[net]``.
     """
     home = KINDS.get(str(net.get("kind"))) if isinstance(net, dict) else None
-    found: NetworkKind | None = None if home is None else pkgutil.resolve_name(home)
-    return found
+    kind: NetworkKind | None = None if home is None else pkgutil.resolve_name(home)
+    return kind
 
 
 def expand(data: Data) -> Data:

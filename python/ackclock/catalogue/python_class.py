@@ -161,23 +161,23 @@ class Definition:
     slow_start: bool
     parameters: dict[str, _Parameter]
 
-    def problems(self, given: schema.Data) -> list[Problem]:
+    def problems(self, values: schema.Data) -> list[Problem]:
         """Find what is wrong with parameters.
 
         Parameters
         ----------
-        given
+        values
             Values by name.
         """
-        found = []
-        for name, value in given.items():
+        problems = []
+        for name, value in values.items():
             parameter = self.parameters.get(name)
             if parameter is None:
                 title, hint = self.cls.__name__, suggestion(name, self.parameters)
-                found.append(Problem(name, f'{title} has no parameter "{name}"; {hint}'))
+                problems.append(Problem(name, f'{title} has no parameter "{name}"; {hint}'))
             elif message := parameter.problem(value):
-                found.append(Problem(name, message))
-        return found
+                problems.append(Problem(name, message))
+        return problems
 
 
 known: dict[str, Definition] = {}
@@ -286,8 +286,10 @@ def _cadence(cls: type, room: _Room, cadence: str | float) -> str | float:
     except (ValueError, TypeError):
         interval = 0.0
     if interval <= 0:
-        words = ", ".join(f'"{word}"' for word in room.cadences)
-        message = f'{cls.__name__}: the cadence is {cadence!r}; expected {words} or "100 ms"'
+        cadence_names = ", ".join(f'"{word}"' for word in room.cadences)
+        message = (
+            f'{cls.__name__}: the cadence is {cadence!r}; expected {cadence_names} or "100 ms"'
+        )
         raise DefinitionError(message)
     return interval
 
@@ -295,22 +297,24 @@ def _cadence(cls: type, room: _Room, cadence: str | float) -> str | float:
 def _check_method(
     cls: type, room: _Room, method: str, arguments: tuple[str, ...], *, needed: bool
 ) -> None:
-    wanted = f"def {method}({', '.join(('self', *arguments))})"
-    found = getattr(cls, method, None)
-    if found is None:
+    expected = f"def {method}({', '.join(('self', *arguments))})"
+    function = getattr(cls, method, None)
+    if function is None:
         if needed:
-            own = [name for name, value in vars(cls).items() if callable(value)]
-            near = nearest(method, own)
+            method_names = [name for name, value in vars(cls).items() if callable(value)]
+            near = nearest(method, method_names)
             hint = f' (did you mean that by "{near}"?)' if near else ""
-            message = f"{cls.__name__} has no method {method}{hint}; {room.word} needs {wanted}"
+            message = f"{cls.__name__} has no method {method}{hint}; {room.word} needs {expected}"
             raise DefinitionError(message)
         return
     try:
-        signature = inspect.signature(found)
+        signature = inspect.signature(function)
         signature.bind(*(("self", *arguments)))
     except (TypeError, ValueError):
-        given = inspect.signature(found) if callable(found) else ""
-        message = f"{cls.__name__}.{method}{given} has the wrong arguments; expected {wanted}"
+        signature_text = inspect.signature(function) if callable(function) else ""
+        message = (
+            f"{cls.__name__}.{method}{signature_text} has the wrong arguments; expected {expected}"
+        )
         raise DefinitionError(message) from None
 
 
@@ -320,7 +324,7 @@ def _parameters(cls: Any) -> dict[str, _Parameter]:
     except NameError as error:
         message = f"{cls.__name__}: the annotation {error.name} is not known"
         raise DefinitionError(message) from None
-    found = {}
+    parameters = {}
     for field in dataclasses.fields(cls):
         if not field.init:
             continue
@@ -338,8 +342,8 @@ def _parameters(cls: Any) -> dict[str, _Parameter]:
         if problem := parameter.problem(default):
             message = f"{title}: the default {problem}"
             raise DefinitionError(message)
-        found[field.name] = parameter
-    return found
+        parameters[field.name] = parameter
+    return parameters
 
 
 def _parameter(title: str, hint: Any, default: Any) -> _Parameter:
@@ -386,8 +390,8 @@ def _convert_when_made(cls: Any, definition: Definition) -> None:
 def _source(cls: type) -> tuple[str, Path | None, str, str]:
     """Reference, file, text and hash of a class."""
     name = cls.__qualname__
-    given = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    file = Path(given).resolve() if given is not None else None
+    module_file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    file = Path(module_file).resolve() if module_file is not None else None
     if file is not None and "<locals>" not in name:
         try:
             content = file.read_bytes()
@@ -439,10 +443,10 @@ def to_data(value: Any) -> schema.Data:
     if definition is None:
         message = f"{cls.__name__} is not decorated itself, only a class that it inherits from"
         raise DefinitionError(message)
-    given = {}
+    changed = {}
     if not isinstance(value, type):
         for name, parameter in definition.parameters.items():
-            chosen = getattr(value, name)
-            if chosen != parameter.converted(parameter.default):
-                given[name] = chosen
-    return {"kind": "python", "class": definition.reference, **given}
+            setting = getattr(value, name)
+            if setting != parameter.converted(parameter.default):
+                changed[name] = setting
+    return {"kind": "python", "class": definition.reference, **changed}

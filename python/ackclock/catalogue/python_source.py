@@ -61,12 +61,12 @@ def reference(value: Any) -> tuple[str, schema.Data] | None:
         What a scenario has in the place of an algorithm.
     """
     if isinstance(value, str):
-        own = ".py:" in value or value.startswith(f"{SESSION}:")
-        return (value, {}) if own else None
+        is_user_defined = ".py:" in value or value.startswith(f"{SESSION}:")
+        return (value, {}) if is_user_defined else None
     if not isinstance(value, dict) or value.get("kind") != "python":
         return None
-    given = {key: item for key, item in value.items() if key not in ("kind", "class")}
-    return str(value.get("class", "")), given
+    values = {key: item for key, item in value.items() if key not in ("kind", "class")}
+    return str(value.get("class", "")), values
 
 
 def form_problem(value: Any) -> str | None:
@@ -131,29 +131,29 @@ def check(data: schema.Data, folder: Path) -> None:
     ScenarioError
         A class is not to be had, or a parameter is wrong.
     """
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for steps, room in list_classes(data):
         path = paths.text(list(steps))
-        name, given = reference(_at(data, steps)) or ("", {})
+        name, values = reference(_at(data, steps)) or ("", {})
         try:
             definition = _find(name, folder, fresh=True)
         except _NotFoundError as error:
             # Flows that share a file share its traceback.
-            again = any(problem.trace == error.trace for problem in found)
-            found.append(Problem(path, str(error), trace="" if again else error.trace))
+            again = any(problem.trace == error.trace for problem in problems)
+            problems.append(Problem(path, str(error), trace="" if again else error.trace))
             continue
         if definition.room != room:
             expected = CONTROL.word if room == "cc" else AQM.word
             title = definition.cls.__name__
-            found.append(Problem(path, f"{title} is {definition.word}; expected {expected}"))
+            problems.append(Problem(path, f"{title} is {definition.word}; expected {expected}"))
         elif room == "cc" and data.get("era", "rfc") != "rfc":
             message = f'controls of one\'s own run in era "rfc", not "{data["era"]}"'
-            found.append(Problem(path, message))
-        found += [
-            Problem(paths.text([*steps, p.path]), p.message) for p in definition.problems(given)
+            problems.append(Problem(path, message))
+        problems += [
+            Problem(paths.text([*steps, p.path]), p.message) for p in definition.problems(values)
         ]
-    if found:
-        raise ScenarioError(found)
+    if problems:
+        raise ScenarioError(problems)
 
 
 class _NotFoundError(Exception):
@@ -180,8 +180,8 @@ def bound(data: schema.Data, folder: Path) -> dict[str, Definition]:
 
 def _find(name: str, folder: Path, *, fresh: bool = False) -> Definition:
     """Find a class; with ``fresh`` its file is read again if it has changed since."""
-    given, _, cls = name.rpartition(":")
-    if given == SESSION:
+    module_name, _, cls = name.rpartition(":")
+    if module_name == SESSION:
         if name not in known:
             message = (
                 f'"{name}" was defined in a session that is over; put the class into a file and'
@@ -189,26 +189,26 @@ def _find(name: str, folder: Path, *, fresh: bool = False) -> Definition:
             )
             raise _NotFoundError(message)
         return known[name]
-    file = (folder / given).resolve()
+    file = (folder / module_name).resolve()
     key = f"{file}:{cls}"
     with lock:
         if fresh and _has_changed(file):
             _forget(file)
         if key not in known:
             if reason := why_forbidden():
-                message = f"{given} is Python code, which was not run: {reason}"
+                message = f"{module_name} is Python code, which was not run: {reason}"
                 raise _NotFoundError(message)
             _execute(file)
         if key in known:
             return known[key]
     here = [d.cls.__qualname__ for d in known.values() if d.file == file]
-    what = suggestion(cls, here) if here else "it has no class decorated with @ackclock.control"
+    trouble = suggestion(cls, here) if here else "it has no class decorated with @ackclock.control"
     if file in _loading.stopped_at:
-        what = (
+        trouble = (
             f"it was read up to line {_loading.stopped_at[file]}, which starts a run; put the class"
             ' before that, or the run under if __name__ == "__main__":'
         )
-    raise _NotFoundError(f'{file.name} has no decorated class "{cls}"; {what}')
+    raise _NotFoundError(f'{file.name} has no decorated class "{cls}"; {trouble}')
 
 
 class _StartsRunError(BaseException):
@@ -333,9 +333,9 @@ def _execute(file: Path) -> None:
             trace = "".join(traceback.format_exception_only(error)).rstrip()
         where = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
         line = where[-1].lineno if where else getattr(error, "lineno", 0)
-        what = error.msg if isinstance(error, SyntaxError) else str(error)
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
         kind = () if isinstance(error, DefinitionError) else (type(error).__name__,)
-        text = ": ".join(filter(None, (*kind, what)))
+        text = ": ".join(filter(None, (*kind, reason)))
         raise _NotFoundError(f"{file}, line {line}: {text}", trace) from error
     finally:
         _loading.file = before
@@ -444,13 +444,13 @@ class Workshop:
             return self._data
         data = copy.deepcopy(self._data)
         for steps, _ in list(list_classes(data)):
-            name, given = reference(_at(data, steps)) or ("", {})
+            name, values = reference(_at(data, steps)) or ("", {})
             definition = self._classes[name]
             kind = f"python:{definition.cls.__name__}"
             _at(data, steps[:-1])[steps[-1]] = {
                 "kind": kind,
                 "code": self._codes[definition.reference],
-                **given,
+                **values,
             }
         return data
 
@@ -466,9 +466,9 @@ class Workshop:
         index
             Number of the flow or link.
         """
-        given = json.loads(parameters)
-        definition = self._definitions[given.pop("code")]
-        instance = definition.cls(**given)
+        values = json.loads(parameters)
+        definition = self._definitions[values.pop("code")]
+        instance = definition.cls(**values)
         instance.rng = random.Random(f"{self._seed}/{room}/{index}")
         file = str(definition.file or definition.reference)
         title = definition.cls.__name__
@@ -502,21 +502,21 @@ def kept(data: schema.Data, classes: Mapping[str, Definition], target: Path) -> 
         Gets a folder ``code`` with the files as they were when the classes were defined.
     """
     data = copy.deepcopy(data)
-    places: dict[Path, str] = {}
+    path_of_file: dict[Path, str] = {}
     for steps, _ in list(list_classes(data)):
-        name, given = reference(_at(data, steps)) or ("", {})
+        name, values = reference(_at(data, steps)) or ("", {})
         definition = classes[name]
         file = definition.file
         if file is None or definition.reference.startswith(f"{SESSION}:"):
             continue
-        if file not in places:
-            same = sum(other.name == file.name for other in places)
-            places[file] = f"code/{same}/{file.name}" if same else f"code/{file.name}"
-            place = target / places[file]
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(definition.text, encoding="utf-8")
-        here = f"{places[file]}:{definition.cls.__qualname__}"
-        _at(data, steps[:-1])[steps[-1]] = {"kind": "python", "class": here, **given}
+        if file not in path_of_file:
+            same = sum(other.name == file.name for other in path_of_file)
+            path_of_file[file] = f"code/{same}/{file.name}" if same else f"code/{file.name}"
+            copy_path = target / path_of_file[file]
+            copy_path.parent.mkdir(parents=True, exist_ok=True)
+            copy_path.write_text(definition.text, encoding="utf-8")
+        here = f"{path_of_file[file]}:{definition.cls.__qualname__}"
+        _at(data, steps[:-1])[steps[-1]] = {"kind": "python", "class": here, **values}
     return data
 
 
@@ -533,6 +533,6 @@ def describe_failure(error: BaseException) -> str | None:
     if not hasattr(error, "__ackclock_where__"):
         return None
     trace = _trace(error, {str(definition.file) for definition in known.values()})
-    whole = trace or "".join(traceback.format_exception(error)).rstrip()
+    report = trace or "".join(traceback.format_exception(error)).rstrip()
     # Files of the current folder by their short names, as a run in another process has them.
-    return whole.replace(f'File "{Path.cwd()}{os.sep}', 'File "')
+    return report.replace(f'File "{Path.cwd()}{os.sep}', 'File "')

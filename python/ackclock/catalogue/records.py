@@ -51,14 +51,14 @@ class Record:
         if len(args) > len(names):
             message = f"{title} takes at most {len(names)} values: {', '.join(names)}"
             raise TypeError(message)
-        given = dict(zip(names, args, strict=False))
+        values = dict(zip(names, args, strict=False))
         for name, value in kwargs.items():
-            if name in given:
+            if name in values:
                 message = f"{title} got two values for {name}"
                 raise TypeError(message)
-            given[name] = value
-        given = {name: plain(value) for name, value in given.items() if value is not None}
-        object.__setattr__(self, "_given", given)
+            values[name] = value
+        values = {name: plain(value) for name, value in values.items() if value is not None}
+        object.__setattr__(self, "_given", values)
         self._check(("",))
 
     @classmethod
@@ -216,8 +216,8 @@ def class_name(name: str) -> str:
     name
         Registry name in kebab-case.
     """
-    parts = name.replace("+", "-plus").replace("_", "-").split("-")
-    title = "".join(part[:1].upper() + part[1:] for part in parts)
+    pieces = name.replace("+", "-plus").replace("_", "-").split("-")
+    title = "".join(piece[:1].upper() + piece[1:] for piece in pieces)
     return f"{title}_" if keyword.iskeyword(title) else title
 
 
@@ -277,8 +277,8 @@ def documentation(title: str, source: str, status: str, rules: schema.Data) -> s
         lines += ["", "Parameters", "----------"]
         for name, field in fields.items():
             bounds = range_words(field)
-            known = "default" in field and field["default"] is not None
-            default = f", default {field['default']!r}" if known else ""
+            has_default = "default" in field and field["default"] is not None
+            default = f", default {field['default']!r}" if has_default else ""
             lines.append(f"{name} : {_choices(field, rules) or type_words(field)}{default}")
             text = " ".join(str(field.get("description", "See the source.")).split())
             lines.append(f"    {text}" + (f" Range: {bounds}." if bounds else ""))
@@ -295,9 +295,9 @@ def _make(name: str, module: str, kind: str | None, rules: schema.Data, doc: str
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
             default=inspect.Parameter.empty
             if field in required and index == _leading(rules, required, index)
-            else given.get("default"),
+            else rules_of_field.get("default"),
         )
-        for index, (field, given) in enumerate(_fields(rules).items())
+        for index, (field, rules_of_field) in enumerate(_fields(rules).items())
     ]
     body = {
         "__doc__": doc,
@@ -325,19 +325,19 @@ def room(name: str) -> dict[str, type[Record]]:
         One of ``cc``, ``recovery``, ``slow_start``, ``qdisc``, ``source``, ``arrivals``,
         ``pattern``.
     """
-    made = {}
+    classes = {}
     for entry in schema.catalogue()[name].values():
         title = class_name(entry["name"])
         doc = documentation(entry["title"], entry["source"], entry["status"], entry["params"])
-        made[title] = _make(title, f"ackclock.{name}", entry["name"], entry["params"], doc)
+        classes[title] = _make(title, f"ackclock.{name}", entry["name"], entry["params"], doc)
     for entry in schema.catalogue()[name].values():
         doc = f"Another name of `{class_name(entry['name'])}`."
         for other in entry["also"]:
             title = class_name(other)
-            if title.isidentifier() and title not in made:
-                made[title] = _make(title, f"ackclock.{name}", other, entry["params"], doc)
-                made[title].IS_OTHER_NAME = True
-    return made
+            if title.isidentifier() and title not in classes:
+                classes[title] = _make(title, f"ackclock.{name}", other, entry["params"], doc)
+                classes[title].IS_OTHER_NAME = True
+    return classes
 
 
 @cache
@@ -375,6 +375,6 @@ def from_data(name: str, data: Any) -> Record:
     data
         A registry name, or a table with ``kind`` and parameters.
     """
-    kind, given = (data, {}) if isinstance(data, str) else (data["kind"], data)
-    fields = {key: value for key, value in given.items() if key != "kind"}
+    kind, table = (data, {}) if isinstance(data, str) else (data["kind"], data)
+    fields = {key: value for key, value in table.items() if key != "kind"}
     return room(name)[class_name(kind)].of_program(fields)

@@ -64,21 +64,21 @@ def room_of(key: str) -> str | None:
 @cache
 def _rooms() -> dict[str, str]:
     """Rooms by key, as the fields of scenarios and of parameters name them."""
-    found: dict[str, str] = {}
+    room_of_key: dict[str, str] = {}
     parameters = [entry["params"] for room in catalogue().values() for entry in room.values()]
     level: list[Any] = [scenario(), *parameters]
     while level:
         for rules in level:
             if isinstance(rules, dict):
                 properties = rules.get("properties", {})
-                found |= {k: v["x-room"] for k, v in properties.items() if "x-room" in v}
+                room_of_key |= {k: v["x-room"] for k, v in properties.items() if "x-room" in v}
         level = [
             inner
             for rules in level
             for inner in (rules.values() if isinstance(rules, dict) else rules)
             if isinstance(inner, dict | list)
         ]
-    return found
+    return room_of_key
 
 
 def quantities(steps: Iterable[object]) -> frozenset[str]:
@@ -93,9 +93,9 @@ def quantities(steps: Iterable[object]) -> frozenset[str]:
     for step in steps:
         level = [
             (inner, root)
-            for rules, whole in level
-            for branch in _branches(rules, whole)
-            for inner, root in _inner(branch, whole, step)
+            for rules, schema_root in level
+            for branch in _branches(rules, schema_root)
+            for inner, root in _inner(branch, schema_root, step)
         ]
     return frozenset[str]().union(*(_quantities_of(rules, root) for rules, root in level))
 

@@ -42,7 +42,7 @@ def replace_classes(data: schema.Data, file: Path) -> tuple[schema.Data, list[st
     """
     result: Any = copy.deepcopy(data)
     named: list[str] = []
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for steps, room in list(list_classes(result)):
         table = result
         for step in steps[:-1]:
@@ -54,9 +54,9 @@ def replace_classes(data: schema.Data, file: Path) -> tuple[schema.Data, list[st
         if problem is None and not (file.parent / source).is_file():
             problem = f'there is no file "{source}"'
         if problem is not None:
-            found.append(Problem(paths.text(list(steps)), problem, str(file)))
+            problems.append(Problem(paths.text(list(steps)), problem, str(file)))
         named.append(name)
         table[steps[-1]] = IN_PLACE[room]
-    if found:
-        raise ScenarioError(found)
+    if problems:
+        raise ScenarioError(problems)
     return result, list(dict.fromkeys(named))

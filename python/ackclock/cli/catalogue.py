@@ -112,14 +112,14 @@ def show(name: str, *, as_json: bool) -> None:
     from ackclock.errors import suggestion
 
     every = [(room, e) for room in schema.ROOMS for e in schema.offered(room).values()]
-    found = [
+    entries = [
         (room, entry)
         for room, entry in every
-        for known in (entry["name"], *entry.get("also", ()))
-        if name in (known, f"{room}.{known}")
+        for entry_name in (entry["name"], *entry.get("also", ()))
+        if name in (entry_name, f"{room}.{entry_name}")
     ]
     networks = schema.net_kinds()
-    if not found and name not in networks:
+    if not entries and name not in networks:
         known_names = {n for room in schema.ROOMS for n in schema.names(room)}
         hint = suggestion(name, sorted(known_names | set(networks)))
         raise click.UsageError(f'there is no algorithm or network "{name}"; {hint}')
@@ -131,7 +131,7 @@ def show(name: str, *, as_json: bool) -> None:
                     "python": _in_python(room, entry),
                     **{key: entry[key] for key in _SHOWN if key in entry},
                 }
-                for room, entry in found
+                for room, entry in entries
             ]
             + (
                 [{"room": "networks", "name": name, "params": networks[name]}]
@@ -140,16 +140,16 @@ def show(name: str, *, as_json: bool) -> None:
             )
         )
         return
-    parts = []
+    blocks = []
     if name in networks:
         rules = networks[name]
         doc = documentation(str(rules.get("description", name)), "", "", rules)
-        parts.append(f"network {name}   (Python: ackclock.topology.{class_name(name)})\n\n{doc}")
-    for room, entry in found:
+        blocks.append(f"network {name}   (Python: ackclock.topology.{class_name(name)})\n\n{doc}")
+    for room, entry in entries:
         doc = documentation(_title(entry), entry["source"], entry["status"], entry["params"])
         state = f"\n\nState besides packets: {_state(entry['name'])}" if room == "qdisc" else ""
         also = f"\nOther names: {', '.join(entry['also'])}" if entry.get("also") else ""
-        parts.append(
+        blocks.append(
             f"{room} {entry['name']}   (Python: {_in_python(room, entry)}){also}\n\n{doc}{state}"
         )
-    click.echo("\n\n".join(parts))
+    click.echo("\n\n".join(blocks))

@@ -83,7 +83,7 @@ def check(
         )
     if as_json:
         print_json(checked)
-    if not all(found["ok"] for found in checked):
+    if not all(report["ok"] for report in checked):
         sys.exit(EXIT_INPUT)
 
 

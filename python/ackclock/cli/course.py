@@ -26,13 +26,14 @@ def list_(*, as_json: bool) -> None:
     from ackclock._util.text_table import table
     from ackclock.course.sheet import sheets
 
-    known = sheets()
+    all_sheets = sheets()
     if as_json:
         keys = ("name", "title", "hours", "points")
-        print_json([{key: getattr(sheet, key) for key in keys} for sheet in known])
+        print_json([{key: getattr(sheet, key) for key in keys} for sheet in all_sheets])
         return
     rows = [
-        [s.name, s.title, f"{s.hours:g}", f"{s.points:g}", s.task.get("kind", "")] for s in known
+        [s.name, s.title, f"{s.hours:g}", f"{s.points:g}", s.task.get("kind", "")]
+        for s in all_sheets
     ]
     click.echo(table(["sheet", "title", "hours", "points", "code"], rows))
 
@@ -52,8 +53,8 @@ def start(sheet: str, folder: Path | None, *, key: bool) -> None:
     from ackclock.course.sheet import find_sheet
     from ackclock.course.start import start as write
 
-    found = find_sheet(sheet)
-    written = write(found, folder or Path(found.name), key=key)
+    lab_sheet = find_sheet(sheet)
+    written = write(lab_sheet, folder or Path(lab_sheet.name), key=key)
     click.echo(f"wrote {written}; begin with {written / 'sheet.md'}")
 
 
@@ -69,8 +70,8 @@ def measure(run: Path, metric: str) -> None:
     from ackclock.experiments.metrics import of_run
     from ackclock.scenario.load import load_run
 
-    made = load_run(run)
-    click.echo(f"{of_run(metric, made.summary, made.tables):.6g}")
+    recorded_run = load_run(run)
+    click.echo(f"{of_run(metric, recorded_run.summary, recorded_run.tables):.6g}")
 
 
 @course.command()

@@ -99,7 +99,7 @@ def fluid(
         raise ScenarioError(problems)
     if out is not None:
         may_replace(Path(out), MARKER)
-    found = survey(
+    survey_result = survey(
         network,
         demands,
         rate=rate,
@@ -109,19 +109,19 @@ def fluid(
         fair_at=None if fair_at is None else _names(fair_at),
         upgrade=upgrade,
         factor=factor,
-        at=at,
+        time_name=at,
     )
     if picture is not None:
         from ackclock._util.command_line import command_line
         from ackclock.plot.style import save
 
-        save(_drawn(found, sender), picture, command=command_line())
+        save(_drawn(survey_result, sender), picture, command=command_line())
     if out is not None:
-        _save(found, sender, Path(out))
+        _save(survey_result, sender, Path(out))
     if as_json:
-        print_json(found.to_data())
+        print_json(survey_result.to_data())
     else:
-        click.echo(text(found))
+        click.echo(text(survey_result))
         if out is not None:
             click.echo(f"\npage: {Path(out) / 'index.html'}")
 
@@ -147,7 +147,7 @@ def _drawn(found: Survey, sender: str) -> Figure:
     )
 
 
-def _save(found: Survey, sender: str, folder: Path) -> None:
+def _save(survey_result: Survey, sender: str, folder: Path) -> None:
     from pyarrow import csv
 
     from ackclock._util.command_line import command_line
@@ -155,28 +155,28 @@ def _save(found: Survey, sender: str, folder: Path) -> None:
     from ackclock.plot.style import save
     from ackclock.studies.bottlenecks.survey_text import page
 
-    figure = _drawn(found, sender)
+    figure = _drawn(survey_result, sender)
 
     def fill(at: Path) -> None:
         for name in ("flows", "links"):
-            csv.write_csv(_plain(getattr(found, name)), at / f"{name}.csv")
+            csv.write_csv(_plain(getattr(survey_result, name)), at / f"{name}.csv")
         save(figure, at / "map.svg", command=command_line())
 
-    pages = {"index.html": page(found, figure, command_line())}
-    save_report(folder, MARKER, found.to_data(), pages, fill)
+    pages = {"index.html": page(survey_result, figure, command_line())}
+    save_report(folder, MARKER, survey_result.to_data(), pages, fill)
 
 
 def _plain(by_sender: dict[str, Any]) -> Any:
     """All senders' tables below each other, with a column ``sender``, without dictionaries."""
     import pyarrow as pa
 
-    parts = []
-    for sender, made in by_sender.items():
+    tables = []
+    for sender, sender_table in by_sender.items():
         columns = {
-            name: made[name].cast(pa.string())
-            if pa.types.is_dictionary(made[name].type)
-            else made[name]
-            for name in made.column_names
+            name: sender_table[name].cast(pa.string())
+            if pa.types.is_dictionary(sender_table[name].type)
+            else sender_table[name]
+            for name in sender_table.column_names
         }
-        parts.append(pa.table({"sender": pa.array([sender] * len(made)), **columns}))
-    return pa.concat_tables(parts)
+        tables.append(pa.table({"sender": pa.array([sender] * len(sender_table)), **columns}))
+    return pa.concat_tables(tables)

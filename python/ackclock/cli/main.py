@@ -256,8 +256,8 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_INPUT
     except (KeyboardInterrupt, click.Abort) as error:
         # Click raises Abort from the KeyboardInterrupt, which may say what is kept.
-        kept = str(error.__cause__ or error) or "what had finished is kept"
-        click.echo(f"interrupted; {kept}", err=True)
+        outcome_text = str(error.__cause__ or error) or "what had finished is kept"
+        click.echo(f"interrupted; {outcome_text}", err=True)
         number = received()
         return EXIT_INTERRUPTED if number is None else EXIT_CODES[number]
     except SystemExit as error:

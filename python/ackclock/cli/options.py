@@ -190,15 +190,17 @@ def with_changes(changes: tuple[str, ...], make: Callable[[dict[str, Any]], _T])
 
     from ackclock.errors import ScenarioError
 
-    given = _changes(changes)
-    values = {path: _value(text) for path, text in given.items()}
+    text_of_path = _changes(changes)
+    values = {path: _value(text) for path, text in text_of_path.items()}
     try:
         return make(values)
     except ScenarioError as error:
         # Where a name is wanted, 2002 is one: such values are tried as the text that was typed.
         wrong = {re.sub(r"\[\d+\]", "[*]", problem.path) for problem in error.problems}
         names = {
-            path: text for path, text in given.items() if re.sub(r"\[\d+\]", "[*]", path) in wrong
+            path: text
+            for path, text in text_of_path.items()
+            if re.sub(r"\[\d+\]", "[*]", path) in wrong
         }
         if not names:
             raise

@@ -56,8 +56,10 @@ def load_other(
         from ackclock.catalogue.without_code import replace_classes
 
         document, classes = replace_classes(document, file)
-    made = case(document, file)
-    changed = with_changes(changes, lambda given: made.replace(**given) if given else made)
+    base_case = case(document, file)
+    changed = with_changes(
+        changes, lambda given: base_case.replace(**given) if given else base_case
+    )
     return changed, describe_left_out(classes)
 
 

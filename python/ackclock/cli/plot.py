@@ -79,16 +79,18 @@ def plot(
     from ackclock._util.command_line import command_line
 
     shape = _read_shape(since, until, title, size, x_label, y_label)
-    given = [f"--{name}" for name, value in options.items() if value is not None]
-    given += ["--sweep"] * (sweep is not None) + ["--where"] * bool(filters) + ["--all"] * hidden
+    stated_options = [f"--{name}" for name, value in options.items() if value is not None]
+    stated_options += (
+        ["--sweep"] * (sweep is not None) + ["--where"] * bool(filters) + ["--all"] * hidden
+    )
     if len(places) == 1 and (places[0] / "store.json").is_file():
         if flows or links:
             raise click.UsageError("--flow and --link are for figures of runs")
         figure = _of_store(places[0], kind, sweep, filters, options, hidden=hidden)
         shape.apply(figure, kind)
     else:
-        if given:
-            raise click.UsageError(f"{', '.join(given)}: only for figures of a store")
+        if stated_options:
+            raise click.UsageError(f"{', '.join(stated_options)}: only for figures of a store")
         figure = _of_runs(places, kind, flows, links, shape)
     plots.save(figure, out, command=command_line())
     click.echo(f"wrote {out}")
@@ -128,7 +130,7 @@ def _read_time(option: str, text: str | None) -> float | None:
 
 
 def _of_runs(
-    places: tuple[Path, ...],
+    paths: tuple[Path, ...],
     kind: str,
     flows: tuple[str, ...],
     links: tuple[str, ...],
@@ -137,20 +139,20 @@ def _of_runs(
     from ackclock import plot as plots
     from ackclock.scenario.load import load_run
 
-    chosen, among = list(flows) or None, list(links) or None
-    if len(places) == 1:
-        return plots.draw(kind, load_run(places[0]), flows=chosen, links=among, shape=shape)
-    names = [place.name for place in places]
+    flow_names, among = list(flows) or None, list(links) or None
+    if len(paths) == 1:
+        return plots.draw(kind, load_run(paths[0]), flows=flow_names, links=among, shape=shape)
+    names = [path.name for path in paths]
     if len(set(names)) < len(names):
-        names = [str(place) for place in places]
+        names = [str(path) for path in paths]
     if len(set(names)) < len(names):
         raise click.UsageError("a run is named twice")
-    runs = {name: load_run(place) for name, place in zip(names, places, strict=True)}
-    return plots.overlay(kind, runs, flows=chosen, links=among, shape=shape)
+    runs = {name: load_run(path) for name, path in zip(names, paths, strict=True)}
+    return plots.overlay(kind, runs, flows=flow_names, links=among, shape=shape)
 
 
 def _of_store(
-    place: Path,
+    path: Path,
     kind: str,
     sweep: str | None,
     filters: tuple[str, ...],
@@ -161,4 +163,4 @@ def _of_store(
     from ackclock.experiments.store import Store
     from ackclock.experiments.stored import stored_result
 
-    return stored_result(Store(place), sweep, filters, hidden=hidden).plot(kind, **options)
+    return stored_result(Store(path), sweep, filters, hidden=hidden).plot(kind, **options)

@@ -79,16 +79,16 @@ def reproduce(
     if list_:
         click.echo(_listed(as_json=as_json))
         return
-    wanted = list(papers) or (names() if all_ else [])
-    if not wanted:
+    paper_names = list(papers) or (names() if all_ else [])
+    if not paper_names:
         raise click.UsageError("name a paper, as in: ackclock reproduce example; --list lists them")
-    several = len(wanted) > 1 or all_
+    several = len(paper_names) > 1 or all_
     if several and (figures or claims or sensitivity or inferred):
         message = "--figure, --claim, --inferred and --sensitivity are for one paper"
         raise click.UsageError(message)
     if pairs and not sensitivity:
         raise click.UsageError("--pairs goes with --sensitivity CLAIM")
-    read_all = [read(paper) for paper in wanted]
+    read_all = [read(paper) for paper in paper_names]
     means = _means(workers, cluster, store, quiet=quiet or as_json)
     if dry_run:
         _dry_run(read_all, tier, means, figures, claims, as_json=as_json)
@@ -97,14 +97,16 @@ def reproduce(
         _sensitivity(read_all[0], sensitivity, tier, means, out, pairs=pairs, as_json=as_json,
                      quiet=quiet)  # fmt: skip
         return
-    parts = bool(figures or claims)
+    is_partial = bool(figures or claims)
     printed: list[Any] = []
     unexpected = []
     for paper in read_all:
-        folder = _folder(out, paper, several=several, parts=parts)
-        done = _one(paper, tier, figures, claims, means, folder, inferred, quiet=quiet or as_json)
-        printed.append(done[0])
-        unexpected += done[1]
+        folder = _folder(out, paper, several=several, parts=is_partial)
+        outcome = _one(
+            paper, tier, figures, claims, means, folder, inferred, quiet=quiet or as_json
+        )
+        printed.append(outcome[0])
+        unexpected += outcome[1]
     if several or out is None:
         _index(out or Path("reproductions"))
     if as_json:
@@ -157,14 +159,16 @@ def _one(
     # Before the runs, so that no result is lost to a folder that cannot be written.
     may_replace(folder, MARKER)
     inference = load(paper, inferred)
-    done = reproduce(
+    reproduction = reproduce(
         paper, tier=tier, figures=figures, claims=claims, means=means, inference=inference
     )
-    write(done, folder)
+    write(reproduction, folder)
     if not quiet:
-        click.echo(summary(done))
+        click.echo(summary(reproduction))
         click.echo(f"\nwrote {folder / 'report.html'}")
-    return as_data(done), [f"{paper.name} {claim.claim.id}" for claim in done.deviations]
+    return as_data(reproduction), [
+        f"{paper.name} {claim.claim.id}" for claim in reproduction.deviations
+    ]
 
 
 def _index(folder: Path) -> None:
@@ -191,19 +195,19 @@ def _dry_run(
     from ackclock.reproduce.run.studies import sweep_of
 
     rows: list[dict[str, Any]] = []
-    kept = look(means.store)
+    opened_store = look(means.store)
     for paper in papers:
         _, judged, needed = find_wanted(paper, figures, claims)
         limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
-        whole = find_designs(paper, judged)
+        designs = find_designs(paper, judged)
         for name in needed:
             study = paper.studies[name]
             if tier in study.skipped:
                 continue
             sweep = sweep_of(paper, study, tier)
-            plan = sweep.plan(means.workers, kept)
+            plan = sweep.plan(means.workers, opened_store)
             at_first = sweep.replicates.at_first
-            most = at_first if name in whole else count_most(sweep, limit)
+            most = at_first if name in designs else count_most(sweep, limit)
             row: dict[str, Any] = {
                 "paper": paper.name,
                 "study": study.name,
@@ -266,12 +270,12 @@ def _sensitivity(
 
     folder = out or Path("reproductions") / f"{paper.name}.{claim}"
     may_replace(folder, MARKER)
-    done = sensitivity(paper, claim, tier=tier, means=means, pairs=pairs)
-    write(done, folder)
+    result = sensitivity(paper, claim, tier=tier, means=means, pairs=pairs)
+    write(result, folder)
     if as_json:
-        print_json(done.to_dict())
+        print_json(result.to_dict())
     elif not quiet:
-        click.echo(str(done))
+        click.echo(str(result))
         click.echo(f"\nwrote {folder}")
 
 

@@ -90,25 +90,25 @@ def list_(
     from ackclock.experiments.store import query
 
     with _opened(place) as store:
-        found = query.find(store, filters, limit, hidden=hidden)
+        run_rows = query.find(store, filters, limit, hidden=hidden)
         count, unseen = store.index.count(), 0 if hidden else query.count_hidden(store)
     if as_json:
         parsed = cache(json.loads)
         lines = [
             json_text({**row, "labels": parsed(row["labels"]), "tables": parsed(row["tables"])})
-            for row in found
+            for row in run_rows
         ]
         click.echo("\n".join(lines), nl=bool(lines))
         return
 
     # On a terminal a long list is cut; what is not shown is not written either.
-    _show_runs(found, MOST_SHOWN if sys.stdout.isatty() else len(found))
-    click.echo(f"{len(found):,} of {count:,} runs in {store.folder}")
+    _show_runs(run_rows, MOST_SHOWN if sys.stdout.isatty() else len(run_rows))
+    click.echo(f"{len(run_rows):,} of {count:,} runs in {store.folder}")
     if unseen:
         click.echo(f"{unseen:,} of them are of commands such as evaluate; --all shows these too")
 
 
-def _show_runs(found: Sequence[Mapping[str, Any]], most: int) -> None:
+def _show_runs(run_rows: Sequence[Mapping[str, Any]], most: int) -> None:
     """Print a table of runs, the last of them if there are many."""
     from ackclock._util.number_text import working_time
     from ackclock._util.text_table import table
@@ -117,7 +117,7 @@ def _show_runs(found: Sequence[Mapping[str, Any]], most: int) -> None:
     def where(labels: str) -> str:
         return ", ".join(f"{name}={label}" for name, label in json.loads(labels).items())
 
-    cut = len(found) > most
+    cut = len(run_rows) > most
     rows = [
         [
             row["key"][:12],
@@ -129,11 +129,11 @@ def _show_runs(found: Sequence[Mapping[str, Any]], most: int) -> None:
             _when(int(row["finished_at"])),
             working_time(row["cpu_s"]),
         ]
-        for row in (found[-most:] if cut else found)
+        for row in (run_rows[-most:] if cut else run_rows)
     ]
     head = ["run", "sweep", "at", "seed", "engine", "version", "finished", "cpu"]
     if cut:
-        click.echo(f"... {len(found) - most:,} earlier runs, see --limit, --where, --json ...")
+        click.echo(f"... {len(run_rows) - most:,} earlier runs, see --limit, --where, --json ...")
     if rows:
         click.echo(table(head, rows, most=len(rows)))
 
@@ -234,7 +234,7 @@ def export(
     click.echo(f"wrote {count:,} rows to {out}")
 
 
-def _export_as(form: str, run: str, place: Path | None, link: str | None, out: Path) -> Path:
+def _export_as(form: str, run: str, store_path: Path | None, link: str | None, out: Path) -> Path:
     import tempfile
     from pathlib import Path
 
@@ -245,7 +245,7 @@ def _export_as(form: str, run: str, place: Path | None, link: str | None, out: P
         return load_run(run).export(form, out, link=link)
     with tempfile.TemporaryDirectory() as folder:
         # A bundle has the files that the scenario names, which a run needs to be read.
-        with _opened(place) as store:
+        with _opened(store_path) as store:
             bundle = query.export_run(store, run, Path(folder) / "run")
         return load_run(bundle).export(form, out, link=link)
 
@@ -303,12 +303,16 @@ def query(sql: str, place: Path | None, *, unconfined: bool, as_json: bool) -> N
     from ackclock.experiments.store import query as queries
 
     with _opened(place) as store:
-        found = queries.sql(store, sql, confined=not unconfined)
+        result_table = queries.sql(store, sql, confined=not unconfined)
     if as_json:
-        click.echo(json_text(found.to_pylist(), default=_plain))
+        click.echo(json_text(result_table.to_pylist(), default=_plain))
         return
-    rows = [["-" if v is None else str(v) for v in row.values()] for row in found.to_pylist()]
-    click.echo(table(found.column_names, rows, most=40 if sys.stdout.isatty() else 1_000_000))
+    rows = [
+        ["-" if v is None else str(v) for v in row.values()] for row in result_table.to_pylist()
+    ]
+    click.echo(
+        table(result_table.column_names, rows, most=40 if sys.stdout.isatty() else 1_000_000)
+    )
 
 
 def _plain(value: object) -> float | int | str:
@@ -354,30 +358,30 @@ def gc(
         conditions.append(f"version!={core_version()}")
     if older_than is not None:
         conditions.append(f"finished_at<{time.time() - older_than * 86400}")
-    going, said = list[str](), ""
+    going, selection = list[str](), ""
     with _opened(place) as store:
         if conditions:
             # What is old is so, whatever did it; a filter chooses what a list with it shows.
             rows = queries.find(store, conditions, hidden=hidden or not filters)
             going = [row["key"] for row in rows]
             stay = store.index.count() - len(going)
-            said = f"{len(going):,} of {len(going) + stay:,} runs are selected, {stay:,} stay"
+            selection = f"{len(going):,} of {len(going) + stay:,} runs are selected, {stay:,} stay"
             if not as_json:
                 _show_runs(rows, MOST_SHOWN)
-                click.echo(said)
+                click.echo(selection)
     if going and not dry_run and not yes:
         # Nothing is held while a person thinks.
         if as_json or not _is_terminal():
             raise StoreError(
-                f"{place or 'the store'}: {said}; nothing is removed without --yes, and --dry-run"
-                " shows what would be"
+                f"{place or 'the store'}: {selection}; nothing is removed without --yes, and"
+                " --dry-run shows what would be"
             )
         if not click.confirm(f"Remove {len(going):,} run{'s' * (len(going) != 1)}?"):
             click.echo("nothing was removed")
             return
     with Store(place, writes=True) as store:
-        found = collect(store, going, dry=dry_run)
-    print_json(found.to_dict()) if as_json else click.echo(str(found))
+        collected = collect(store, going, dry=dry_run)
+    print_json(collected.to_dict()) if as_json else click.echo(str(collected))
 
 
 def _is_terminal() -> bool:

@@ -88,21 +88,23 @@ def run(
     gets one run bundle per seed, in place of earlier runs. Ctrl-C keeps the replications that
     finished.
     """
-    wanted = {name: path for name, path in exports.items() if path is not None}
-    one = next(iter(wanted), None)
-    if one is not None and reps > 1:
-        what = "the packets of one run" if one == "pcapng" else "one run"
-        raise click.UsageError(f"--{one} writes {what}; leave --reps out")
+    export_paths = {name: path for name, path in exports.items() if path is not None}
+    first_export = next(iter(export_paths), None)
+    if first_export is not None and reps > 1:
+        limit_text = "the packets of one run" if first_export == "pcapng" else "one run"
+        raise click.UsageError(f"--{first_export} writes {limit_text}; leave --reps out")
     if with_twin and reps > 1:
         raise click.UsageError("--twin compares one run; leave --reps out")
-    if link is not None and "pcapng" not in wanted:
+    if link is not None and "pcapng" not in export_paths:
         raise click.UsageError("--link goes with --pcapng FILE")
     from ackclock.cli.other_engines import load_other, run_other
 
     other, _ = load_other(file, changes)
     if other is not None:
-        if one is not None:
-            raise click.UsageError(f"--{one} is for packets; {other.engine} cases have none")
+        if first_export is not None:
+            raise click.UsageError(
+                f"--{first_export} is for packets; {other.engine} cases have none"
+            )
         if with_twin:
             raise click.UsageError(f"--twin is for packets; {other.engine} cases are theory")
         if reps > 1:
@@ -117,8 +119,8 @@ def run(
     scenario = load_scenario(file, changes)
     if seed is not None:
         scenario = scenario.replace(seed=seed)
-    _check_exports(scenario, wanted, link)
-    needed = [table for name in wanted for table in FORMATS[name].tables]
+    _check_exports(scenario, export_paths, link)
+    needed = [table for name in export_paths for table in FORMATS[name].tables]
     scenario = _recording(scenario, [*record, *needed])
     if out is not None:
         from ackclock._util.output_folder import may_replace, may_replicate
@@ -132,26 +134,26 @@ def run(
     try:
         with Bar(scenario.name or file.stem, shown=not quiet) as update:
             result = _run_one(scenario, out, update, finished, threads or 1)
-        for name, path in wanted.items():
+        for name, path in export_paths.items():
             result.export(name, path, link=link if FORMATS[name].takes_link else None)
     finally:
         # Also where the folder could not be written, as on a disk that is full.
-        for done in finished:
-            beside = _compare(scenario, done) if with_twin else None
+        for finished_run in finished:
+            beside = _compare(scenario, finished_run) if with_twin else None
             if as_json:
                 twin = {} if beside is None else {"twin": beside.to_dict()}
-                print_json({**done.summary, "warnings": done.warnings, **twin})
+                print_json({**finished_run.summary, "warnings": finished_run.warnings, **twin})
             elif not quiet:
-                click.echo(str(done) if beside is None else f"{done}\n\n{beside}")
+                click.echo(str(finished_run) if beside is None else f"{finished_run}\n\n{beside}")
 
 
-def _check_exports(scenario: Scenario, wanted: dict[str, Path], link: str | None) -> None:
+def _check_exports(scenario: Scenario, export_paths: dict[str, Path], link: str | None) -> None:
     """Refuse what could not be written, before the run that would be lost."""
     from ackclock.cli.extras import missing_of
     from ackclock.errors import suggestion
     from ackclock.results.packet_case import without_code
 
-    for name, path in wanted.items():
+    for name, path in export_paths.items():
         extra = FORMATS[name].extra
         if extra is not None and (missing := missing_of(extra)):
             raise click.ClickException(f"--{name}: {missing}")
@@ -160,7 +162,9 @@ def _check_exports(scenario: Scenario, wanted: dict[str, Path], link: str | None
         if path.is_dir():
             raise click.UsageError(f"--{name}: {path} is a folder; expected a file")
     if link is not None:
-        ids = [str(one["id"]) for one in without_code(scenario).explain().data["links"]]
+        ids = [
+            str(link_facts["id"]) for link_facts in without_code(scenario).explain().data["links"]
+        ]
         if link not in ids:
             raise click.UsageError(f'--link: there is no link "{link}"; {suggestion(link, ids)}')
 
@@ -206,8 +210,8 @@ def _recording(scenario: Scenario, tables: list[str]) -> Scenario:
             )
     if not tables:
         return scenario
-    given = scenario.data.get("record", {}).get("tables", [])
-    return scenario.replace(**{"record.tables": list(dict.fromkeys([*given, *tables]))})
+    recorded = scenario.data.get("record", {}).get("tables", [])
+    return scenario.replace(**{"record.tables": list(dict.fromkeys([*recorded, *tables]))})
 
 
 def _save(result: Run, out: Path) -> None:
@@ -230,19 +234,19 @@ def _run_many(
     from ackclock.errors import AckclockError
     from ackclock.experiments.replication import replicate
 
-    kept = 0
+    saved = 0
     unwritten: AckclockError | None = None
 
     def keep(_: int, result: Run) -> None:
-        nonlocal kept, unwritten
+        nonlocal saved, unwritten
         if out is None or unwritten is not None:
             return
         try:
             # Earlier runs stay until there is something in their place.
-            if not kept:
+            if not saved:
                 clear_replications(out)
             _save(result, out / f"seed-{result.summary['seed']}")
-            kept += 1
+            saved += 1
         except AckclockError as error:
             # The means are still worth their time.
             unwritten = error

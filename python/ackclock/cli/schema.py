@@ -70,17 +70,17 @@ def _within(rules: Any, root: dict[str, Any], definitions: dict[str, Any]) -> An
         return rules
     if not isinstance(rules.get("$ref"), str):
         return {key: _within(item, root, definitions) for key, item in rules.items()}
-    file, _, place = rules["$ref"].partition("#")
+    file, _, pointer = rules["$ref"].partition("#")
     if file:
         root = json.loads(_file_text(file.removesuffix(".json")))
     # Names of definitions are those of one translation: the same in all files.
-    key = place.rpartition("/")[2] or f"document-{file.removesuffix('.json')}"
+    key = pointer.rpartition("/")[2] or f"document-{file.removesuffix('.json')}"
     if key not in definitions:
         left_out = ("$schema", "title", "definitions")
-        target = root["definitions"][key] if place else root
+        target = root["definitions"][key] if pointer else root
         definitions[key] = None  # A queue may hold queues.
         definitions[key] = _within(
-            {k: v for k, v in target.items() if place or k not in left_out}, root, definitions
+            {k: v for k, v in target.items() if pointer or k not in left_out}, root, definitions
         )
     return {**rules, "$ref": f"#/definitions/{key}"}
 

@@ -57,14 +57,14 @@ def sweep(
     from ackclock._util.command_line import command_line
     from ackclock.experiments.file_form import load_sweep
 
-    made = with_changes(changes, lambda given: load_sweep(file, tier=tier, changes=given))
+    sweep_of_file = with_changes(changes, lambda given: load_sweep(file, tier=tier, changes=given))
     if dry_run:
         from ackclock.experiments.store import look
 
-        plan = made.plan(workers, look(store))
+        plan = sweep_of_file.plan(workers, look(store))
         print_json(plan.to_dict()) if as_json else click.echo(str(plan))
         return
-    result = made.run(
+    result = sweep_of_file.run(
         workers=workers,
         cluster=cluster,
         store=store,

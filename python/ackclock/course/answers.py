@@ -73,11 +73,11 @@ def mark_answers(sheet: Sheet, file: Path) -> Marked:
         return Marked(problem=f'{file.name}: sheet is "{for_sheet}"; expected "{sheet.name}"')
     if not isinstance(answers, dict):
         return Marked(problem=f"{file.name}: has no table answers")
-    known = [question.id for question in sheet.questions]
-    strangers = [name for name in answers if name not in known]
+    question_ids = [question.id for question in sheet.questions]
+    strangers = [name for name in answers if name not in question_ids]
     problem = ""
     if strangers:
-        hint = suggestion(strangers[0], known)
+        hint = suggestion(strangers[0], question_ids)
         problem = f"{file.name}: answers.{strangers[0]}: there is no such question; {hint}"
     marks = {q.id: _mark(sheet, q, answers.get(q.id)) for q in sheet.questions}
     return Marked(marks, problem)
@@ -91,7 +91,7 @@ def _mark(sheet: Sheet, question: Question, answer: Any) -> Mark:
         return Mark(str(answer)[:_MOST_TEXT], None)
     if question.kind == "choice":
         text = str(answer).strip().lower().rstrip(").")
-        letters = [letter(place) for place in range(len(question.answers))]
+        letters = [letter(index) for index in range(len(question.answers))]
         if text not in letters:
             return Mark(text[:40], 0.0, f"expected one of {', '.join(letters)}")
         is_right = letters.index(text) == expected.choice

@@ -43,17 +43,19 @@ class Grading(Marks, Outcome):
             "points_by_machine": self.by_machine,
             "students": [
                 {
-                    "student": one.student,
-                    "points": one.points,
-                    "code_points": one.code_points,
-                    "problems": list(one.problems),
-                    "answers": {name: asdict(mark) for name, mark in one.marked.marks.items()},
-                    "results": None if one.measured is None else dict(one.measured.results),
-                    "cpu_s": None if one.measured is None else one.measured.cpu_s,
+                    "student": graded.student,
+                    "points": graded.points,
+                    "code_points": graded.code_points,
+                    "problems": list(graded.problems),
+                    "answers": {name: asdict(mark) for name, mark in graded.marked.marks.items()},
+                    "results": None if graded.measured is None else dict(graded.measured.results),
+                    "cpu_s": None if graded.measured is None else graded.measured.cpu_s,
                 }
-                for one in self.graded
+                for graded in self.graded
             ],
-            "baselines": {name: dict(one.results) for name, one in self.baselines.items()},
+            "baselines": {
+                name: dict(baseline.results) for name, baseline in self.baselines.items()
+            },
             "items": [{"name": item.name, "answer": item.answer} for item in self.items],
             "limits": asdict(self.limits),
             "enforced": None if self.holds is None else self.holds._asdict(),
@@ -83,19 +85,19 @@ class Grading(Marks, Outcome):
         names = [question.id for question in self.sheet.questions]
         code = ["code"] if self.sheet.task else []
         writer.writerow(["student", *names, *code, "points"])
-        for one in self.graded:
-            marks = [one.marked.marks.get(name) for name in names]
+        for graded in self.graded:
+            marks = [graded.marked.marks.get(name) for name in names]
             cells = ["" if m is None or m.points is None else f"{m.points:g}" for m in marks]
-            extra = [f"{one.code_points:.2f}"] if self.sheet.task else []
+            extra = [f"{graded.code_points:.2f}"] if self.sheet.task else []
             # A name that begins as a formula stays a name in a spreadsheet.
-            student = f"'{one.student}" if one.student[:1] in "=+-@" else one.student
-            writer.writerow([student, *cells, *extra, f"{one.points:.2f}"])
+            student = f"'{graded.student}" if graded.student[:1] in "=+-@" else graded.student
+            writer.writerow([student, *cells, *extra, f"{graded.points:.2f}"])
         return out.getvalue()
 
 
 def grade(
     sheet: Sheet,
-    place: Path,
+    path: Path,
     *,
     traces: Path | None = None,
     seed: int = 1,
@@ -108,7 +110,7 @@ def grade(
     ----------
     sheet
         The sheet, with its key.
-    place
+    path
         As of `find_submissions`.
     traces
         Mahimahi traces of the teacher, a file or a folder; None: drawn from the seed.
@@ -126,28 +128,32 @@ def grade(
     """
     limits = limits or Limits()
     if not sheet.task:
-        found = find_submissions(place, None)
-        return Grading(sheet, tuple(_graded(sheet, one, None, 0.0, []) for one in found))
+        submissions = find_submissions(path, None)
+        return Grading(
+            sheet, tuple(_graded(sheet, submission, None, 0.0, []) for submission in submissions)
+        )
     task = find_task(sheet.task["kind"])
-    found = find_submissions(place, task.FILE)
+    submissions = find_submissions(path, task.FILE)
     with tempfile.TemporaryDirectory(prefix="ackclock-course-") as folder:
         items, notes = task.items(sheet.task, seed, traces, Path(folder))
         baselines = _baselines(sheet, items)
-        held: Holds | None = None
+        protections: Holds | None = None
         graded = []
-        for one in found:
+        for submission in submissions:
             if progress is not None:
-                progress(one.student)
+                progress(submission.student)
             measured, problems = None, []
-            if one.code is None:
+            if submission.code is None:
                 problems.append(f"{task.FILE} is missing")
             else:
-                measured, holds = run_student(sheet.task["kind"], one.code, items, limits)
-                held = holds or held
+                measured, holds = run_student(sheet.task["kind"], submission.code, items, limits)
+                protections = holds or protections
                 problems += [measured.problem] if measured.problem else []
             share = _share(task, sheet, measured, items, baselines)
-            graded.append(_graded(sheet, one, measured, share * sheet.task["points"], problems))
-    return Grading(sheet, tuple(graded), tuple(items), baselines, held, limits, tuple(notes))
+            graded.append(
+                _graded(sheet, submission, measured, share * sheet.task["points"], problems)
+            )
+    return Grading(sheet, tuple(graded), tuple(items), baselines, protections, limits, tuple(notes))
 
 
 def _share(
@@ -176,18 +182,18 @@ def _baselines(sheet: Sheet, items: list[Item]) -> dict[str, Measured]:
 
 def _graded(
     sheet: Sheet,
-    one: Submission,
+    submission: Submission,
     measured: Measured | None,
     code_points: float,
     problems: list[str],
 ) -> Graded:
     marked = Marked()
-    if one.answers is not None:
-        marked = mark_answers(sheet, one.answers)
+    if submission.answers is not None:
+        marked = mark_answers(sheet, submission.answers)
         problems = [*problems, *([marked.problem] if marked.problem else [])]
     elif not sheet.task:
         problems = [*problems, "answers.toml is missing"]
     answered = sum(mark.points or 0.0 for mark in marked.marks.values())
     return Graded(
-        one.student, marked, measured, code_points, answered + code_points, tuple(problems)
+        submission.student, marked, measured, code_points, answered + code_points, tuple(problems)
     )

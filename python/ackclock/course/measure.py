@@ -32,8 +32,8 @@ def run_of(sheet: Sheet, id: str) -> Run:  # noqa: A002  as sheets call it
     id
         Of the run.
     """
-    made: SetUp = sheet.runs[id]
-    return _run(sheet.folder, made.file, tuple(made.set.items()))
+    set_up: SetUp = sheet.runs[id]
+    return _run(sheet.folder, set_up.file, tuple(set_up.set.items()))
 
 
 def measure(sheet: Sheet, number: Number) -> float:
@@ -71,10 +71,10 @@ def draw_figure(sheet: Sheet, question: Question) -> str:
     shape = plot.Shape(since_s=times["since"], until_s=times["until"])
     runs = {name: run_of(sheet, name) for name in question.runs}
     if len(runs) > 1:
-        drawn = plot.overlay(kind, runs, shape=shape, **selected)
+        chart = plot.overlay(kind, runs, shape=shape, **selected)
     else:
-        drawn = plot.draw(kind, next(iter(runs.values())), shape=shape, **selected)
-    return inline(drawn, question.id)
+        chart = plot.draw(kind, next(iter(runs.values())), shape=shape, **selected)
+    return inline(chart, question.id)
 
 
 def _seconds(text: str | None) -> float | None:

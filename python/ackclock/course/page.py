@@ -46,13 +46,15 @@ def _by_score(grading: Marks) -> tuple[list[str], list[list[str]]]:
     from ackclock.course.tasks.control import mean_score
 
     entries: list[tuple[str, Measured, bool]] = [
-        (one.student, one.measured, True) for one in grading.graded if one.measured is not None
+        (graded.student, graded.measured, True)
+        for graded in grading.graded
+        if graded.measured is not None
     ]
-    entries += [(name, one, False) for name, one in grading.baselines.items()]
+    entries += [(name, baseline, False) for name, baseline in grading.baselines.items()]
     ordered = sorted(entries, key=lambda e: -mean_score(e[1], grading.items))
-    rows, place = [], 0
+    rows, student_rank = [], 0
     for name, measured, is_student in ordered:
-        place += is_student
+        student_rank += is_student
         cells = []
         for item in grading.items:
             result = measured.results.get(item.name)
@@ -63,7 +65,7 @@ def _by_score(grading: Marks) -> tuple[list[str], list[list[str]]]:
                 f"{result['delay_s'] * 1e3:.0f})"
             )
         label = name if is_student else f"[{name}]"
-        rank = str(place) if is_student else ""
+        rank = str(student_rank) if is_student else ""
         rows.append([rank, label, f"{mean_score(measured, grading.items):.3f}", *cells])
     return ["", "control", "mean score", *(item.name for item in grading.items)], rows
 
@@ -92,27 +94,27 @@ def text(grading: Marks) -> str:
     code = ["code"] if sheet.task else []
     head = ["student", "answers", *code, f"points of {grading.by_machine:g}", "remarks"]
     rows = []
-    for one in grading.graded:
-        answered = one.points - one.code_points
-        extra = [f"{one.code_points:.2f}"] if sheet.task else []
-        remark = one.problems[0] if one.problems else ""
-        rows.append([one.student, f"{answered:g}", *extra, f"{one.points:.2f}", remark])
-    parts = [sheet.title, table(head, rows, most=400)]
+    for graded in grading.graded:
+        answered = graded.points - graded.code_points
+        extra = [f"{graded.code_points:.2f}"] if sheet.task else []
+        remark = graded.problems[0] if graded.problems else ""
+        rows.append([graded.student, f"{answered:g}", *extra, f"{graded.points:.2f}", remark])
+    blocks = [sheet.title, table(head, rows, most=400)]
     if sheet.task:
         board = leaderboard(grading)
-        parts.append(table(*board, most=400))
+        blocks.append(table(*board, most=400))
         if sheet.task["kind"] == "control":
-            parts.append("In a cell: score (Mbit/s / 95th percentile of round trips in ms).")
+            blocks.append("In a cell: score (Mbit/s / 95th percentile of round trips in ms).")
         else:
-            parts += [f"{name}:\n{_confusion_text(grading, m)}" for name, m in _best(grading)]
+            blocks += [f"{name}:\n{_confusion_text(grading, m)}" for name, m in _best(grading)]
     open_ = [question.id for question in sheet.questions if question.kind == "open"]
     if open_:
-        parts.append(f"To be marked by you, {sheet.points - grading.by_machine:g} points: "
+        blocks.append(f"To be marked by you, {sheet.points - grading.by_machine:g} points: "
                      f"{', '.join(open_)}.")  # fmt: skip
-    parts += [f"left out: {note}" for note in grading.notes]
+    blocks += [f"left out: {note}" for note in grading.notes]
     if grading.holds is not None:
-        parts.append(protection(grading))
-    return "\n\n".join(parts)
+        blocks.append(protection(grading))
+    return "\n\n".join(blocks)
 
 
 def _best(grading: Marks) -> list[tuple[str, Measured]]:
@@ -145,27 +147,27 @@ def protection(grading: Marks) -> str:
     """
     assert grading.holds is not None
     state = grading.holds._asdict()
-    held = [word for name, word in PROTECTION.items() if state[name]]
+    enforced = [word for name, word in PROTECTION.items() if state[name]]
     open_ = [word for name, word in PROTECTION.items() if not state[name]]
-    sentence = f"Limits that this machine enforced: {', '.join(held) or 'none'}."
+    sentence = f"Limits that this machine enforced: {', '.join(enforced) or 'none'}."
     if open_:
         sentence += f" Not enforced: {', '.join(open_)}; grade in a virtual machine."
     return sentence
 
 
-def feedback(grading: Marks, one: Graded) -> str:
+def feedback(grading: Marks, graded: Graded) -> str:
     """Write what a student gets back: marks and remarks, without the key.
 
     Parameters
     ----------
     grading
         The class.
-    one
+    graded
         The student.
     """
-    lines = [f"- {problem}" for problem in one.problems]
+    lines = [f"- {problem}" for problem in graded.problems]
     for question in grading.sheet.questions:
-        mark = one.marked.marks.get(question.id)
+        mark = graded.marked.marks.get(question.id)
         if mark is None:
             continue
         points = "marked by hand" if mark.points is None else f"{mark.points:g}"
@@ -173,10 +175,10 @@ def feedback(grading: Marks, one: Graded) -> str:
         short = mark.points is not None and mark.answer.strip()
         answer = f" Your answer: {mark.answer.strip()}" if short else ""
         lines.append(f"- {question.id}: {points} of {question.points:g}{remark}.{answer}")
-    if one.measured is not None:
-        lines.append(f"- your code: {one.code_points:.2f} of {grading.sheet.task['points']:g}.")
-    got = f"{one.points:.2f} of {grading.by_machine:g} points that are counted by the program."
-    title = f"# {grading.sheet.title}: {one.student}"
+    if graded.measured is not None:
+        lines.append(f"- your code: {graded.code_points:.2f} of {grading.sheet.task['points']:g}.")
+    got = f"{graded.points:.2f} of {grading.by_machine:g} points that are counted by the program."
+    title = f"# {grading.sheet.title}: {graded.student}"
     return "\n\n".join([title, got, "\n".join(lines)]) + "\n"
 
 
@@ -194,11 +196,11 @@ def html(grading: Marks, command: str) -> str:
     questions: list[dict[str, Any]] = []
     for question in sheet.questions:
         expected = sheet.key[question.id]
-        marks = [one.marked.marks.get(question.id) for one in grading.graded]
+        marks = [graded.marked.marks.get(question.id) for graded in grading.graded]
         counts = [0] * len(question.answers)
         for mark in marks:
-            for place in range(len(question.answers)):
-                counts[place] += mark is not None and mark.answer == letter(place)
+            for index in range(len(question.answers)):
+                counts[index] += mark is not None and mark.answer == letter(index)
         got = [mark.points for mark in marks if mark is not None and mark.points is not None]
         questions.append(
             {
@@ -206,14 +208,14 @@ def html(grading: Marks, command: str) -> str:
                 "expected": expected,
                 "figure": draw_figure(sheet, question),
                 "answers": [
-                    (letter(place), answer, counts[place], place == expected.choice)
-                    for place, answer in enumerate(question.answers)
+                    (letter(index), answer, counts[index], index == expected.choice)
+                    for index, answer in enumerate(question.answers)
                 ],
                 "right": sum(points == question.points for points in got),
                 "graded": len(got),
                 "texts": [
-                    (one.student, mark.answer)
-                    for one, mark in zip(grading.graded, marks, strict=True)
+                    (graded.student, mark.answer)
+                    for graded, mark in zip(grading.graded, marks, strict=True)
                     if question.kind == "open" and mark is not None and mark.answer.strip()
                 ],
             }

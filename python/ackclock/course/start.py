@@ -57,19 +57,19 @@ def start(sheet: Sheet, folder: Path, *, key: bool = False) -> Path:
         The folder holds something.
     """
 
-    def fill(at: Path) -> None:
+    def fill(target: Path) -> None:
         for name in sheet.files:
-            shutil.copyfile(sheet.folder / name, at / name)
+            shutil.copyfile(sheet.folder / name, target / name)
         if sheet.task.get("kind") == "classifier":
             runs = labelled_runs(sheet.task["labels"], sheet.task["practice_each"], PRACTICE)
-            lines = [json.dumps({"label": label, "run": observe(made)}) for label, made in runs]
-            (at / "practice.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        (at / "sheet.md").write_text(sheet_text(sheet), encoding="utf-8")
-        (at / MARKER).write_text(template(sheet), encoding="utf-8")
+            lines = [json.dumps({"label": label, "run": observe(run)}) for label, run in runs]
+            (target / "practice.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (target / "sheet.md").write_text(sheet_text(sheet), encoding="utf-8")
+        (target / MARKER).write_text(template(sheet), encoding="utf-8")
         if key:
-            (at / "key.md").write_text(key_text(sheet), encoding="utf-8")
+            (target / "key.md").write_text(key_text(sheet), encoding="utf-8")
             for file in sheet.folder.glob("reference.py"):
-                shutil.copyfile(file, at / file.name)
+                shutil.copyfile(file, target / file.name)
 
     # A marker that no folder has: answers are never replaced.
     return whole_folder(folder, fill, marker="\0")
@@ -83,12 +83,12 @@ def sheet_text(sheet: Sheet) -> str:
     sheet
         The sheet.
     """
-    parts = [
+    blocks = [
         f"# {sheet.title}",
         sheet.about,
         f"About {sheet.hours:g} hours, {sheet.points:g} points.",
     ]
-    parts.append(
+    blocks.append(
         "Write your answers into `answers.toml`: a letter, a number in the unit that the question"
         " names, or text. Answer before you run; then run, look at the figure, and change what you"
         " now know better. `ackclock course measure` prints a number of a run in SI units, as s"
@@ -96,19 +96,19 @@ def sheet_text(sheet: Sheet) -> str:
     )
     if sheet.runs:
         commands = "\n".join(run.command for run in sheet.runs.values())
-        parts += ["## Runs", f"```sh\n{commands}\n```"]
-    parts.append("## Questions")
+        blocks += ["## Runs", f"```sh\n{commands}\n```"]
+    blocks.append("## Questions")
     for number, question in enumerate(sheet.questions, start=1):
-        parts.append(_question_text(number, question, sheet.key[question.id]))
+        blocks.append(_question_text(number, question, sheet.key[question.id]))
     if sheet.task:
         file = {"control": "control.py", "classifier": "classify.py"}[sheet.task["kind"]]
-        parts.append(
+        blocks.append(
             f"## Your code\n\n`{file}`, {sheet.task['points']:g} points; see its first lines."
             " Put it beside `answers.toml`. It runs in a process with limits of time and memory,"
             " without files and network; what it prints is thrown away."
         )
-    parts += ["## Sources", "\n".join(f"- {source.rstrip('.')}." for source in sheet.sources)]
-    return "\n\n".join(parts) + "\n"
+    blocks += ["## Sources", "\n".join(f"- {source.rstrip('.')}." for source in sheet.sources)]
+    return "\n\n".join(blocks) + "\n"
 
 
 def _question_text(number: int, question: Question, expected: Expected) -> str:
@@ -156,7 +156,7 @@ def key_text(sheet: Sheet) -> str:
     sheet
         The sheet.
     """
-    parts = [f"# Key: {sheet.title}", "Not for students. Its numbers are measured anew by tests."]
+    blocks = [f"# Key: {sheet.title}", "Not for students. Its numbers are measured anew by tests."]
     for question in sheet.questions:
         expected = sheet.key[question.id]
         if question.answers and expected.choice is not None:
@@ -166,5 +166,5 @@ def key_text(sheet: Sheet) -> str:
             answer = f"{expected.number:.4g} {question.unit} ({low:.4g} to {high:.4g} count)"
         else:
             answer = "marked by you"
-        parts.append(f"## {question.id}\n\n{question.text}\n\n**{answer}** {expected.explanation}")
-    return "\n\n".join(parts) + "\n"
+        blocks.append(f"## {question.id}\n\n{question.text}\n\n**{answer}** {expected.explanation}")
+    return "\n\n".join(blocks) + "\n"

@@ -22,12 +22,12 @@ class Submission:
     code: Path | None
 
 
-def find_submissions(place: Path, code_name: str | None) -> list[Submission]:
+def find_submissions(path: Path, code_name: str | None) -> list[Submission]:
     """Find the files of all students, in the order of their names.
 
     Parameters
     ----------
-    place
+    path
         A folder with a folder for each student, or with ``NAME.toml`` and ``NAME.py``; or one
         student's folder or file.
     code_name
@@ -38,28 +38,32 @@ def find_submissions(place: Path, code_name: str | None) -> list[Submission]:
     AckclockError
         There is nothing.
     """
-    if not place.exists():
-        raise AckclockError(f"{place}: there is no such file or folder")
-    if place.is_file():
-        found = [_of_files(place.stem, [place])]
-    elif (place / "answers.toml").is_file() or (code_name and (place / code_name).is_file()):
-        found = [_of_folder(place, code_name)]
+    if not path.exists():
+        raise AckclockError(f"{path}: there is no such file or folder")
+    if path.is_file():
+        submissions = [_of_files(path.stem, [path])]
+    elif (path / "answers.toml").is_file() or (code_name and (path / code_name).is_file()):
+        submissions = [_of_folder(path, code_name)]
     else:
-        entries = [entry for entry in sorted(place.iterdir()) if not entry.name.startswith(".")]
-        found = [_of_folder(entry, code_name) for entry in entries if entry.is_dir()]
+        entries = [entry for entry in sorted(path.iterdir()) if not entry.name.startswith(".")]
+        submissions = [_of_folder(entry, code_name) for entry in entries if entry.is_dir()]
         files: dict[str, list[Path]] = {}
         for entry in entries:
             if entry.is_file() and entry.suffix in (".py", ".toml"):
                 files.setdefault(entry.stem, []).append(entry)
-        found += [_of_files(stem, paths) for stem, paths in files.items()]
-    usable = [one for one in found if one.answers is not None or one.code is not None]
+        submissions += [_of_files(stem, paths) for stem, paths in files.items()]
+    usable = [
+        submission
+        for submission in submissions
+        if submission.answers is not None or submission.code is not None
+    ]
     if not usable:
         code = f" or {code_name}" if code_name else ""
         raise AckclockError(
-            f"{place}: no submission; expected a folder for each student, with answers.toml{code},"
+            f"{path}: no submission; expected a folder for each student, with answers.toml{code},"
             " or files NAME.toml and NAME.py"
         )
-    return sorted(found, key=lambda one: one.student)
+    return sorted(submissions, key=lambda submission: submission.student)
 
 
 def _of_folder(folder: Path, code_name: str | None) -> Submission:

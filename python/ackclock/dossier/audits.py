@@ -110,14 +110,14 @@ def run_audits(task: Task, means: Means) -> dict[str, Audited]:
     KeyboardInterrupt
         It was stopped; runs that had finished are in the store.
     """
-    found = {}
+    audits = {}
     for name, size in task.audits.items():
         means.report(f"audit {name}, size {size}")
-        found[name] = _RUN[name](task, size, means)
-    return found
+        audits[name] = _RUN[name](task, size, means)
+    return audits
 
 
-def predict_audits(task: Task, means: Means, kept: Store | None) -> Iterator[Data]:
+def predict_audits(task: Task, means: Means, opened_store: Store | None) -> Iterator[Data]:
     """Predict what audits would run, as rows of a plan.
 
     Parameters
@@ -126,11 +126,11 @@ def predict_audits(task: Task, means: Means, kept: Store | None) -> Iterator[Dat
         What is evaluated.
     means
         Where and how.
-    kept
+    opened_store
         Runs that are stored.
     """
     for name, size in task.audits.items():
-        yield {"study": f"audit {name}", **_PREDICT[name](task, size, means, kept)}
+        yield {"study": f"audit {name}", **_PREDICT[name](task, size, means, opened_store)}
 
 
 def _rivals(task: Task) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _arena(task: Task) -> Arena:
 def _search(task: Task, size: int, means: Means) -> Audited:
     from ackclock.studies.adversary.search import adversary
 
-    found = adversary(
+    search_result = adversary(
         _arena(task),
         budget=size,
         seed=1 if task.seed is None else task.seed,
@@ -158,18 +158,21 @@ def _search(task: Task, size: int, means: Means) -> Audited:
         store=means.store,
         command=means.command,
     )
-    answer = f"{found.answer()} The pattern: {found.shape.describe(found.arena.peak_bps)}."
-    return Audited("adversary", size, answer, str(found), found.to_dict(), found)
+    pattern = search_result.shape.describe(search_result.arena.peak_bps)
+    answer = f"{search_result.answer()} The pattern: {pattern}."
+    return Audited(
+        "adversary", size, answer, str(search_result), search_result.to_dict(), search_result
+    )
 
 
-def _predict_search(task: Task, size: int, means: Means, kept: Store | None) -> Data:
+def _predict_search(task: Task, size: int, means: Means, opened_store: Store | None) -> Data:
     """As many runs as its budget allows, in a pattern of middling rate."""
     from ackclock.experiments.sweeps import sweep
     from ackclock.studies.adversary.found import FRESH_SEEDS
     from ackclock.studies.adversary.search import SEEDS
     from ackclock.studies.adversary.shape import Shape
 
-    del kept
+    del opened_store
     arena = _arena(task)
     each = SEEDS * size + FRESH_SEEDS
     cpu_s = sum(
@@ -189,7 +192,7 @@ def _size_of_audit(task: Task, size: int) -> Tier:
 def _audit(task: Task, size: int, means: Means) -> Audited:
     from ackclock.studies.late_comer.audit import audit
 
-    found = audit(
+    audit_result = audit(
         task.control,
         task.tier,
         settings=task.control.settings,
@@ -198,29 +201,36 @@ def _audit(task: Task, size: int, means: Means) -> Audited:
         store=means.store,
         progress=means.progress,
     )
-    return Audited("latecomer", size, _late(found), f"{found}", found.to_dict(), found)
-
-
-def _late(found: Audit) -> str:
-    """What a late-comer gets among its own kind, in sentences."""
-    pure = [row for row in found.rows if row.situation in ("sequential", "joining")]
-    least, most = min(row.low for row in pure), max(row.high for row in pure)
-    ratios = f"Among its own kind a late-comer gets {number(least, 3)} to {number(most, 3)} times"
-    if any(row.at_rest for row in pure):
-        return f"{ratios} what the others get. {found.answer}"
-    return (
-        f"{ratios} what the others get; this is no judgement, for rates still changed"
-        f" {number(found.gap_s)} s after its start."
+    return Audited(
+        "latecomer",
+        size,
+        _late(audit_result),
+        f"{audit_result}",
+        audit_result.to_dict(),
+        audit_result,
     )
 
 
-def _predict_audit(task: Task, size: int, means: Means, kept: Store | None) -> Data:
+def _late(audit: Audit) -> str:
+    """What a late-comer gets among its own kind, in sentences."""
+    pure = [row for row in audit.rows if row.situation in ("sequential", "joining")]
+    least, most = min(row.low for row in pure), max(row.high for row in pure)
+    ratios = f"Among its own kind a late-comer gets {number(least, 3)} to {number(most, 3)} times"
+    if any(row.at_rest for row in pure):
+        return f"{ratios} what the others get. {audit.answer}"
+    return (
+        f"{ratios} what the others get; this is no judgement, for rates still changed"
+        f" {number(audit.gap_s)} s after its start."
+    )
+
+
+def _predict_audit(task: Task, size: int, means: Means, opened_store: Store | None) -> Data:
     from ackclock.studies.late_comer.situations import documents, sweep_of
 
     tier = _size_of_audit(task, size)
     control = task.control
     plans = [
-        sweep_of(document, tier, f"{situation}, n = {flows}").plan(means.workers, kept)
+        sweep_of(document, tier, f"{situation}, n = {flows}").plan(means.workers, opened_store)
         for situation, flows, document in documents(control.value, tier, control.settings)
     ]
     keys = ("points", "runs", "stored", "cpu_s")

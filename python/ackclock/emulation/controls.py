@@ -63,30 +63,30 @@ def find_problems(
     from ackclock.catalogue import schema
 
     has = list(has)
-    found = {}
+    problem_of_path = {}
     for flow in flows:
         kind, path = flow["cc"]["kind"], f"{flow['path']}.cc"
         if kind not in known_as:
             ours = ", ".join(ours for ours, theirs in known_as.items() if theirs in has)
             message = f'is "{kind}", which the kernel does not have; it can run {ours}'
-            found[path] = Problem(path, message)
+            problem_of_path[path] = Problem(path, message)
         elif known_as[kind] not in has:
             message = (
                 f'is "{kind}", for which the kernel has no congestion control "{known_as[kind]}";'
                 f" it has {', '.join(has)}"
             )
-            found[path] = Problem(path, message)
+            problem_of_path[path] = Problem(path, message)
         else:
-            known = schema.catalogue()["cc"][kind]["params"].get("properties", {})
+            properties = schema.catalogue()["cc"][kind]["params"].get("properties", {})
             changed = [
                 key
                 for key, value in flow["cc"]["params"].items()
-                if known.get(key, {}).get("default") != value
+                if properties.get(key, {}).get("default") != value
             ]
             if changed:
                 message = (
                     f"is not the default, but the kernel's {known_as[kind]} has no such parameter;"
                     " leave it out"
                 )
-                found[path] = Problem(f"{path}.{changed[0]}", message)
-    return list(found.values())
+                problem_of_path[path] = Problem(f"{path}.{changed[0]}", message)
+    return list(problem_of_path.values())

@@ -97,12 +97,12 @@ def emulate(
 
     emulator, task = _prepare(scenario, known_as or {})
     try:
-        seen = _carried_out(emulator, task, progress, captures=captures)
+        observed = _carried_out(emulator, task, progress, captures=captures)
     except RefusedError as error:
         raise UnsupportedError(str(error)) from None
     except MachineError as error:
         raise UnsupportedError(str(error)) from None
-    return build_run(scenario, seen, limit_s)
+    return build_run(scenario, observed, limit_s)
 
 
 def _prepare(scenario: Scenario, known_as: Mapping[str, str]) -> tuple[Emulator, dict[str, Any]]:
@@ -182,7 +182,7 @@ def _carried_out(
         links=links,
         sent=sent,
         received=received,
-        completed={int(number): at for number, at in about["completed"].items()},
+        completed={int(number): time_s for number, time_s in about["completed"].items()},
         failed=about["failed"],
         real_time=is_real_time and sender.about["real_time"] and receiver.about["real_time"],
         unset=sorted({*sender.about["unset"], *receiver.about["unset"]}),

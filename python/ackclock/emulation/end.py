@@ -183,22 +183,22 @@ class Receiver:
         return rows, {}
 
     def _take(self, file: int) -> None:
-        number, one, is_listener = self.numbers[file]
+        number, connection, is_listener = self.numbers[file]
         if is_listener:
-            flow, _ = one.accept()
+            flow, _ = connection.accept()
             flow.settimeout(0)
             self._watch(number, flow, is_listener=False)
             return
         try:
             # On TCP the kernel discards what is received so, without copying it.
-            count = one.recv_into(self.room, len(self.room), socket.MSG_TRUNC)
+            count = connection.recv_into(self.room, len(self.room), socket.MSG_TRUNC)
         except (BlockingIOError, ConnectionError):
             return
         self.received[number] += count
         if not count:
-            self.poller.unregister(one)
+            self.poller.unregister(connection)
             del self.numbers[file]
-            one.close()
+            connection.close()
 
 
 class Sender:
@@ -246,7 +246,7 @@ class Sender:
             for file, events in self.poller.poll(wait):
                 self._serve(file, events)
         about = {
-            "completed": {str(number): at for number, at in self.completed.items()},
+            "completed": {str(number): time_s for number, time_s in self.completed.items()},
             "failed": sorted(self.failed),
         }
         return rows, about
@@ -268,19 +268,19 @@ class Sender:
         flow = self.task["flows"][number]
         self._set("tcp_ecn", "1" if flow["ecn"] else "0")
         self._set("tcp_timestamps", "1" if flow["timestamps"] else "0")
-        one = socket.socket()
-        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow["control"].encode())
-        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, flow["maxseg"])
-        one.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, flow["dscp"] << 2)
+        connection = socket.socket()
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow["control"].encode())
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, flow["maxseg"])
+        connection.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, flow["dscp"] << 2)
         if flow["stop_s"] is not None:
             # What waits in the socket when it stops would still be sent.
-            one.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, self.task["unsent_bytes"])
-        one.settimeout(0)
+            connection.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, self.task["unsent_bytes"])
+        connection.settimeout(0)
         with contextlib.suppress(BlockingIOError):
-            one.connect((ADDRESSES["receiver"], FIRST_PORT + number))
-        self.flows[one.fileno()] = (number, one)
+            connection.connect((ADDRESSES["receiver"], FIRST_PORT + number))
+        self.flows[connection.fileno()] = (number, connection)
         self.left[number] = flow["size_bytes"]
-        self.poller.register(one, select.EPOLLOUT | select.EPOLLRDHUP)
+        self.poller.register(connection, select.EPOLLOUT | select.EPOLLRDHUP)
 
     def _stop(self, number: int) -> None:
         for which, one in self.flows.values():
@@ -294,10 +294,10 @@ class Sender:
             one.shutdown(socket.SHUT_WR)
 
     def _serve(self, file: int, events: int) -> None:
-        number, one = self.flows[file]
+        number, connection = self.flows[file]
         if events & (select.EPOLLERR | select.EPOLLHUP | select.EPOLLRDHUP):
-            self.poller.unregister(one)
-            if one.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            self.poller.unregister(connection)
+            if connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                 self.failed.add(number)
             elif self.left[number] == 0:
                 # The receiver closes when it has all.
@@ -307,12 +307,12 @@ class Sender:
             while True:
                 left = self.left[number]
                 if left is None:
-                    one.send(CHUNK)
+                    connection.send(CHUNK)
                     continue
                 if left == 0:
-                    self._finish(one)
+                    self._finish(connection)
                     return
-                self.left[number] = left - one.send(memoryview(CHUNK)[:left])
+                self.left[number] = left - connection.send(memoryview(CHUNK)[:left])
 
 
 if __name__ == "__main__":

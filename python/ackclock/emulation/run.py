@@ -126,14 +126,14 @@ def _ms(seconds: float) -> str:
     return f"{number(1e3 * seconds, 3)} ms"
 
 
-def build_run(scenario: Scenario, seen: Seen, limit_s: float) -> EmulatedRun:
+def build_run(scenario: Scenario, observed: Seen, limit_s: float) -> EmulatedRun:
     """Make the run of what hosts and links saw.
 
     Parameters
     ----------
     scenario
         What was emulated.
-    seen
+    observed
         What came of it.
     limit_s
         Of the lateness of 99 % of the packets.
@@ -141,7 +141,7 @@ def build_run(scenario: Scenario, seen: Seen, limit_s: float) -> EmulatedRun:
     from ackclock import _core
     from ackclock._util.arrow import Tables
 
-    task, links = seen.task, seen.links
+    task, links = observed.task, observed.links
     late = links["lateness"]
     stall = task["stall_s"]
     is_on_time = late["p99_s"] <= limit_s and late["max_s"] <= max(stall, limit_s)
@@ -149,7 +149,7 @@ def build_run(scenario: Scenario, seen: Seen, limit_s: float) -> EmulatedRun:
     emulation = {
         "kernel": platform.release(),
         "machine": platform.machine(),
-        "real_time": seen.real_time,
+        "real_time": observed.real_time,
         "lateness": late,
         "limit_s": limit_s,
         "stall_limit_s": max(stall, limit_s),
@@ -160,9 +160,9 @@ def build_run(scenario: Scenario, seen: Seen, limit_s: float) -> EmulatedRun:
         "not_taken": links["refused"],
     }
     ids = [flow["id"] for flow in task["flows"]]
-    raw = {"flows": _flows(seen), **links["tables"]}
-    wanted = list(scenario.data.get("record", {}).get("tables", ()))
-    raw |= {name: table(seen) for name, table in TABLES.items() if name in wanted}
+    raw = {"flows": _flows(observed), **links["tables"]}
+    tables_requested = list(scenario.data.get("record", {}).get("tables", ()))
+    raw |= {name: table(observed) for name, table in TABLES.items() if name in tables_requested}
     names = {"flow": ids, "link": list(raw["links"]["id"])}
     summary = {
         "scenario_hash": scenario.fingerprint,
@@ -176,7 +176,7 @@ def build_run(scenario: Scenario, seen: Seen, limit_s: float) -> EmulatedRun:
         "links": None,
         "totals": {"packet_hops": links["packet_hops"], "events": links["events"]},
         "digest": None,
-        "warnings": _warnings(scenario, seen, wanted),
+        "warnings": _warnings(scenario, observed, tables_requested),
         "emulation": emulation,
     }
     run = EmulatedRun(scenario, json_text(summary), Tables(raw, names))
@@ -193,20 +193,20 @@ def _last(values: Floats, default: float = np.nan) -> float:
     return float(values[-1]) if len(values) else default
 
 
-def _flows(seen: Seen) -> dict[str, Any]:
+def _flows(observed: Seen) -> dict[str, Any]:
     """The table `flows`, of each flow the last that was seen of it."""
-    task, passed = seen.task, seen.links["flows"]
+    task, passed = observed.task, observed.links["flows"]
     warmup, end = task["warmup_s"], task["duration_s"]
     rows = []
     for number_, flow in enumerate(task["flows"]):
-        sent, got = _of_flow(seen.sent, number_), _of_flow(seen.received, number_)
+        sent, got = _of_flow(observed.sent, number_), _of_flow(observed.received, number_)
         inside = sent["time_s"] >= warmup
         # Where nothing is acknowledged, the kernel still has its last round trip.
         acked = np.diff(sent["bytes_acked"], prepend=0) > 0
         measured = inside & acked & (sent["rtt_us"] > 0)
         srtt = sent["rtt_us"][measured]
         delivered = int(_last(got["received_bytes"], 0))
-        done = seen.completed.get(number_)
+        completed_s = observed.completed.get(number_)
         rows.append(
             {
                 "id": flow["id"],
@@ -215,7 +215,9 @@ def _flows(seen: Seen) -> dict[str, Any]:
                 "cc": controls.PREFIX + flow["control"],
                 "recovery": "linux",
                 "start_s": flow["start_s"],
-                "completed_after_s": np.nan if done is None else done - flow["start_s"],
+                "completed_after_s": np.nan
+                if completed_s is None
+                else completed_s - flow["start_s"],
                 "goodput_bps": _rate(got, warmup, end),
                 "delivered_bytes": delivered,
                 "delivered_packets": -(-delivered // flow["mss_bytes"]),
@@ -236,8 +238,8 @@ def _flows(seen: Seen) -> dict[str, Any]:
         for name in rows[0]
     }
     entered, arrived, lost = (
-        [passed[f"{kind}_{what}"] for kind in ("data", "acks")]
-        for what in ("entered", "arrived", "lost")
+        [passed[f"{kind}_{fate}"] for kind in ("data", "acks")]
+        for fate in ("entered", "arrived", "lost")
     )
     columns |= {
         "lost_data_packets": lost[0],
@@ -265,18 +267,18 @@ def _rate(got: Mapping[str, Floats], warmup: float, end: float) -> float:
     return float(8 * (count[last] - count[first]) / (at[last] - at[first]))
 
 
-def _windows(seen: Seen) -> dict[str, Any]:
+def _windows(observed: Seen) -> dict[str, Any]:
     """The table `windows`: samples in which something has changed."""
-    sent = seen.sent
-    mss = np.array([flow["mss_bytes"] for flow in seen.task["flows"]])
+    sent = observed.sent
+    mss = np.array([flow["mss_bytes"] for flow in observed.task["flows"]])
     flow = sent["flow"].astype(np.uint32)
     acked = np.maximum(sent["bytes_acked"] - 1, 0) // mss[flow]
     ssthresh = np.where(sent["ssthresh"] >= 0x7FFFFFFF, np.inf, sent["ssthresh"])
-    kept = np.ones(len(flow), dtype=np.bool_)
+    changes = np.ones(len(flow), dtype=np.bool_)
     for number_ in range(len(mss)):
         here = np.flatnonzero(flow == number_)
         same = (np.diff(sent["cwnd"][here]) == 0) & (np.diff(acked[here]) == 0)
-        kept[here[1:][same]] = False
+        changes[here[1:][same]] = False
     columns = {
         "time_s": sent["time_s"],
         "flow": flow,
@@ -285,18 +287,18 @@ def _windows(seen: Seen) -> dict[str, Any]:
         "in_flight_segments": sent["unacked"].astype(np.uint32),
         "acked": acked.astype(np.uint32),
     }
-    return {name: column[kept] for name, column in columns.items()}
+    return {name: column[changes] for name, column in columns.items()}
 
 
-def _flow_samples(seen: Seen) -> dict[str, Any]:
+def _flow_samples(observed: Seen) -> dict[str, Any]:
     """The table `flow_samples`; what its receiver has delivered is that of its latest sample."""
-    sent = seen.sent
+    sent = observed.sent
     delivered = np.zeros(len(sent["flow"]), dtype=np.uint64)
-    for number_ in range(len(seen.task["flows"])):
-        got, here = _of_flow(seen.received, number_), sent["flow"] == number_
-        place = np.searchsorted(got["time_s"], sent["time_s"][here], side="right") - 1
-        counts = got["received_bytes"][np.maximum(place, 0)]
-        delivered[here] = np.where(place < 0, 0, counts).astype(np.uint64)
+    for number_ in range(len(observed.task["flows"])):
+        got, here = _of_flow(observed.received, number_), sent["flow"] == number_
+        latest = np.searchsorted(got["time_s"], sent["time_s"][here], side="right") - 1
+        counts = got["received_bytes"][np.maximum(latest, 0)]
+        delivered[here] = np.where(latest < 0, 0, counts).astype(np.uint64)
     return {
         "time_s": sent["time_s"],
         "flow": sent["flow"].astype(np.uint32),
@@ -315,7 +317,7 @@ TABLES = {"windows": _windows, "flow_samples": _flow_samples}
 """Tables of what hosts saw; those of links are the core's."""
 
 
-def _warnings(scenario: Scenario, seen: Seen, wanted: list[str]) -> list[str]:
+def _warnings(scenario: Scenario, observed: Seen, tables_requested: list[str]) -> list[str]:
     data = scenario.data
     warnings = []
     ignored = sorted(
@@ -323,30 +325,30 @@ def _warnings(scenario: Scenario, seen: Seen, wanted: list[str]) -> list[str]:
             *(f"flows: {key}" for flow in data.get("flows", ()) for key in OF_OURS & set(flow)),
             *(
                 f"tcp: {key}"
-                for one in (data, *data.get("flows", ()))
-                for key in set(one.get("tcp", {})) - TAKEN_OVER
+                for table in (data, *data.get("flows", ()))
+                for key in set(table.get("tcp", {})) - TAKEN_OVER
             ),
         }
     )
     if ignored:
         warnings.append(f"the kernel has its own rules in place of {', '.join(ignored)}")
-    known = {*TABLES, "link_samples", "drops", "queues", "packets"}
-    if missing := [name for name in wanted if name not in known]:
+    recordable = {*TABLES, "link_samples", "drops", "queues", "packets"}
+    if missing := [name for name in tables_requested if name not in recordable]:
         warnings.append(f"emulation does not record {', '.join(missing)}")
-    for number_ in seen.failed:
-        warnings.append(f"flow {seen.task['flows'][number_]['id']}: its connection failed")
-    if seen.unset:
-        warnings.append(f"the kernel does not let us set {', '.join(seen.unset)}")
-    if sum(seen.links["strangers"]) > STRANGERS:
-        counts = " and ".join(map(str, seen.links["strangers"]))
+    for number_ in observed.failed:
+        warnings.append(f"flow {observed.task['flows'][number_]['id']}: its connection failed")
+    if observed.unset:
+        warnings.append(f"the kernel does not let us set {', '.join(observed.unset)}")
+    if sum(observed.links["strangers"]) > STRANGERS:
+        counts = " and ".join(map(str, observed.links["strangers"]))
         warnings.append(f"{counts} packets of sender and receiver belong to no flow")
-    for number_, flow in enumerate(seen.task["flows"]):
-        sent = _of_flow(seen.sent, number_)
-        for what, name in (("receiver's window", "rwnd"), ("socket's buffer", "sndbuf")):
-            share = _last(sent[f"{name}_limited_us"], 0) / 1e6 / seen.task["duration_s"]
+    for number_, flow in enumerate(observed.task["flows"]):
+        sent = _of_flow(observed.sent, number_)
+        for limit_text, name in (("receiver's window", "rwnd"), ("socket's buffer", "sndbuf")):
+            share = _last(sent[f"{name}_limited_us"], 0) / 1e6 / observed.task["duration_s"]
             if share > WINDOW_LIMITED:
                 percent = f"{100 * share:.0f} % of the time"
-                warnings.append(f"flow {flow['id']}: limited by the {what} for {percent}")
+                warnings.append(f"flow {flow['id']}: limited by the {limit_text} for {percent}")
     return warnings
 
 

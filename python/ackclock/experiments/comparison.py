@@ -105,11 +105,11 @@ class Comparison:
         from ackclock._util.arrow import array, table
 
         pairs = self.pairs
-        made = {
+        columns = {
             name: label_column([p.others[i] for p in pairs]) for i, name in enumerate(self.others)
         }
-        made["one"] = label_column([p.one for p in pairs])
-        made["other"] = label_column([p.other for p in pairs])
+        columns["one"] = label_column([p.one for p in pairs])
+        columns["other"] = label_column([p.other for p in pairs])
         real = {
             "mean_one": "mean_one",
             "mean_other": "mean_other",
@@ -118,12 +118,12 @@ class Comparison:
             "ci_high": "high",
         }
         for name, field in real.items():
-            made[name] = array(np.array([getattr(p, field) for p in pairs], dtype=float))
-        made["seeds"] = array(np.array([p.seeds for p in pairs], dtype=np.int64))
-        made["overlap"] = array(np.array([p.overlap for p in pairs], dtype=np.bool_))
-        made["clear"] = array(np.array([p.clear for p in pairs], dtype=np.bool_))
-        made["note"] = array([p.note for p in pairs])
-        return table(made)
+            columns[name] = array(np.array([getattr(p, field) for p in pairs], dtype=float))
+        columns["seeds"] = array(np.array([p.seeds for p in pairs], dtype=np.int64))
+        columns["overlap"] = array(np.array([p.overlap for p in pairs], dtype=np.bool_))
+        columns["clear"] = array(np.array([p.clear for p in pairs], dtype=np.bool_))
+        columns["note"] = array([p.note for p in pairs])
+        return table(columns)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -132,8 +132,10 @@ class Comparison:
         for pair in self.pairs:
             if pair.clear:
                 continue
-            at = [f"{n} = {label}" for n, label in zip(self.others, pair.others, strict=True)]
-            where = f" at {', '.join(at)}" if at else ""
+            conditions = [
+                f"{n} = {label}" for n, label in zip(self.others, pair.others, strict=True)
+            ]
+            where = f" at {', '.join(conditions)}" if conditions else ""
             if pair.seeds < 2:
                 why = "one seed gives no interval"
             elif pair.low > 0 or pair.high < 0:
@@ -161,9 +163,9 @@ class Comparison:
         pairs = [pair for pair in self.pairs if pair.others == others]
         means = {p.one: p.mean_one for p in pairs} | {p.other: p.mean_other for p in pairs}
         order = sorted(means, key=lambda label: -means[label])
-        found = {frozenset((p.one, p.other)): p for p in pairs}
+        pair_of_labels = {frozenset((p.one, p.other)): p for p in pairs}
         for above, below in itertools.pairwise(order):
-            pair = found[frozenset((above, below))]
+            pair = pair_of_labels[frozenset((above, below))]
             if not pair.clear:
                 found_alone = Comparison(
                     self.between, self.others, [pair], self.confidence, self.metric
@@ -190,14 +192,14 @@ class Comparison:
             for p in self.pairs
         ]
         notes = dict.fromkeys(pair.note for pair in self.pairs if pair.note)
-        parts = [text_table(head, rows), *(f"note: {note}" for note in notes)]
-        return "\n".join([*parts, *(f"warning: {reported}" for reported in self.warnings)])
+        blocks = [text_table(head, rows), *(f"note: {note}" for note in notes)]
+        return "\n".join([*blocks, *(f"warning: {reported}" for reported in self.warnings)])
 
 
 def compare(
     groups: Mapping[tuple[Any, ...], Cells],
     between: str,
-    others: Sequence[str],
+    other_axes: Sequence[str],
     confidence: float,
     method: Method,
     *,
@@ -223,21 +225,23 @@ def compare(
     for group, cells in groups.items():
         by_rest.setdefault(group[1:], {})[group[0]] = cells
     pairs = []
-    for rest, labels in by_rest.items():
-        made = [
-            _pair(rest, names, balance_pair(*cells), confidence, method, is_random=is_random)
+    for at_labels, labels in by_rest.items():
+        tested_pairs = [
+            _pair(at_labels, names, balance_pair(*cells), confidence, method, is_random=is_random)
             for names, cells in (
-                ((one, other), (first, second))
-                for (one, first), (other, second) in itertools.combinations(labels.items(), 2)
+                ((left, right), (first, second))
+                for (left, first), (right, second) in itertools.combinations(labels.items(), 2)
             )
         ]
-        clear = holm([p_value for _, p_value in made], 1 - confidence)
-        pairs += [replace(pair, clear=above) for (pair, _), above in zip(made, clear, strict=True)]
-    return Comparison(between, others, pairs, confidence, metric)
+        clear = holm([p_value for _, p_value in tested_pairs], 1 - confidence)
+        pairs += [
+            replace(pair, clear=above) for (pair, _), above in zip(tested_pairs, clear, strict=True)
+        ]
+    return Comparison(between, other_axes, pairs, confidence, metric)
 
 
 def _pair(
-    rest: tuple[Any, ...],
+    at_labels: tuple[Any, ...],
     names: tuple[Any, Any],
     groups: tuple[Group, Group],
     confidence: float,
@@ -248,13 +252,17 @@ def _pair(
     """Two labels, not yet said to be clear, and the p-value of their difference."""
     first, second = groups[0].values, groups[1].values
     common = [r for r in first if not np.isnan(first[r]) and not np.isnan(second[r])]
-    one, other = [first[r] for r in common], [second[r] for r in common]
-    differences = [_minus(a, b) for a, b in zip(one, other, strict=True)]
+    first_values, second_values = [first[r] for r in common], [second[r] for r in common]
+    differences = [_minus(a, b) for a, b in zip(first_values, second_values, strict=True)]
     is_one_run = len(common) > 1 and all(group.is_one_run for group in groups)
     if is_one_run:
-        one, other, differences = one[:1], other[:1], differences[:1]
+        first_values, second_values, differences = (
+            first_values[:1],
+            second_values[:1],
+            differences[:1],
+        )
     difference, low, high = interval(differences, confidence, method)
-    a, b = interval(one, confidence, method), interval(other, confidence, method)
+    a, b = interval(first_values, confidence, method), interval(second_values, confidence, method)
     if difference != 0 and (not is_random or is_one_run):
         p_value = 0.0
     elif method == "t":
@@ -266,7 +274,7 @@ def _pair(
         missing = f"{len(common)} of {len(first)} replicates have both values"
         note = "; ".join(filter(None, (note, missing)))
     pair = Pair(
-        rest, *names, a[0], b[0], difference, low, high, len(common),
+        at_labels, *names, a[0], b[0], difference, low, high, len(common),
         overlap=bool(a[1] <= b[2] and b[1] <= a[2]), clear=False, note=note,
     )  # fmt: skip
     return pair, p_value

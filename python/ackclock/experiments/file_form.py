@@ -82,8 +82,8 @@ def load_sweep(
     """
     from ackclock._util.documents import read_document
 
-    at = Path(file)
-    return from_document(read_document(at), at, tier=tier, changes=changes)
+    path = Path(file)
+    return from_document(read_document(path), path, tier=tier, changes=changes)
 
 
 def from_document(
@@ -132,10 +132,10 @@ def _made(
         _keys(tiers[tier], TIER_KEYS, f"tiers.{tier}.")
         settings = _over(settings, tiers[tier])
     case = _case(settings, file)
-    given = {**settings.get("set", {}), **changes}
-    if given:
+    changed_values = {**settings.get("set", {}), **changes}
+    if changed_values:
         try:
-            case = case.replace(**given)
+            case = case.replace(**changed_values)
         except ScenarioError as error:
             raise _placed(error, file) from None
     until = _until(settings.get("until"))
@@ -200,8 +200,8 @@ def _case(settings: Mapping[str, Any], file: Path | None) -> Case:
 
     has = [key for key in ("base", "scenario") if key in settings]
     if len(has) != 1:
-        what = "has neither" if not has else "has both"
-        raise SweepError(f'{what}: expected base = "FILE.toml" or a table [scenario]')
+        trouble = "has neither" if not has else "has both"
+        raise SweepError(f'{trouble}: expected base = "FILE.toml" or a table [scenario]')
     if has == ["base"]:
         base = settings["base"]
         if not isinstance(base, str):

@@ -56,6 +56,6 @@ def data_set(columns: Mapping[str, Any], axes: Sequence[str]) -> xr.Dataset:
     except ImportError:
         message = f'a data set needs the extra "xarray": {how_to_install("xarray")}'
         raise AckclockError(message) from None
-    made: xr.Dataset = data_frame(columns).set_index([*axes]).to_xarray()
+    data: xr.Dataset = data_frame(columns).set_index([*axes]).to_xarray()
     # The index sorts values; a sweep keeps the order in which they were given.
-    return made.reindex({axis: list(dict.fromkeys(columns[axis])) for axis in axes})
+    return data.reindex({axis: list(dict.fromkeys(columns[axis])) for axis in axes})

@@ -78,17 +78,19 @@ class Axis:
             raise SweepError(f"{where} has {values!r} for values; expected a list")
         if not values:
             raise SweepError(f"{where} has no values; expected at least one")
-        given = [plain(value) for value in values]
-        made = list(labels) if labels is not None else _labels(given)
-        if len(made) != len(given):
-            raise SweepError(f"{where} has {len(given)} values and {len(made)} labels")
-        doubled = sorted({str(label) for label in made if made.count(label) > 1})
+        plain_values = [plain(value) for value in values]
+        axis_labels = list(labels) if labels is not None else _labels(plain_values)
+        if len(axis_labels) != len(plain_values):
+            raise SweepError(
+                f"{where} has {len(plain_values)} values and {len(axis_labels)} labels"
+            )
+        doubled = sorted({str(label) for label in axis_labels if axis_labels.count(label) > 1})
         if doubled:
             raise SweepError(f'{where} has the label "{doubled[0]}" more than once')
         self.path = path
         self.choices = tuple(
             Choice(label, _changes(targets, value, where))
-            for label, value in zip(made, given, strict=True)
+            for label, value in zip(axis_labels, plain_values, strict=True)
         )
 
     @property
@@ -158,7 +160,7 @@ class Point:
 Over = Mapping[str, Any]
 
 
-def blocks(over: Over, zipped: Sequence[Over], listed: Sequence[Over]) -> tuple[Block, ...]:
+def blocks(over: Over, zipped: Sequence[Over], points: Sequence[Over]) -> tuple[Block, ...]:
     """Make the blocks of a grid.
 
     Parameters
@@ -167,7 +169,7 @@ def blocks(over: Over, zipped: Sequence[Over], listed: Sequence[Over]) -> tuple[
         Axes by path, or by short name if the value is an `Axis` or a table with ``path``.
     zipped
         Groups of such axes, of equal length, that move together.
-    listed
+    points
         Points one by one: values by path, and ``label`` if wanted.
 
     Raises
@@ -175,21 +177,21 @@ def blocks(over: Over, zipped: Sequence[Over], listed: Sequence[Over]) -> tuple[
     SweepError
         An axis is empty, or named twice, or a group has axes of different lengths.
     """
-    made = [
+    grid_blocks = [
         Block((name,), tuple((choice,) for choice in _axis(name, value).choices))
         for name, value in over.items()
     ]
     for group in zipped:
-        made += [_zip(group)] if group else []
-    made += [_list(listed)] if listed else []
-    names = [name for block in made for name in block.names]
+        grid_blocks += [_zip(group)] if group else []
+    grid_blocks += [_list(points)] if points else []
+    names = [name for block in grid_blocks for name in block.names]
     for name in names:
         if names.count(name) > 1:
             raise SweepError(f'the axis "{name}" is given more than once')
         if name in ("seed", "replicate", "point"):
             hint = "replications set the seed; request more of them with reps"
             raise SweepError(f'"{name}" cannot be an axis: {hint}')
-    return tuple(made)
+    return tuple(grid_blocks)
 
 
 def _axis(name: str, value: Any) -> Axis:
@@ -199,8 +201,8 @@ def _axis(name: str, value: Any) -> Axis:
         if isinstance(value, Mapping):
             wrong = sorted(set(value) - {"path", "paths", "values", "labels"})
             if wrong or "values" not in value:
-                what = f'"{wrong[0]}" is not a key of an axis' if wrong else "it has no values"
-                raise SweepError(f"{what}; expected path, values and, if wanted, labels")
+                trouble = f'"{wrong[0]}" is not a key of an axis' if wrong else "it has no values"
+                raise SweepError(f"{trouble}; expected path, values and, if wanted, labels")
             path = value.get("path", value.get("paths"))
             return Axis(path, value["values"], value.get("labels"))
         paths.split(name)
@@ -227,7 +229,9 @@ def _list(entries: Sequence[Over]) -> Block:
         if not isinstance(entry, Mapping):
             raise SweepError(f"point {number + 1} of the list is not a table of values by path")
     has_labels = any("label" in entry for entry in entries)
-    found = list(dict.fromkeys(path for entry in entries for path in entry if path != "label"))
+    point_paths = list(
+        dict.fromkeys(path for entry in entries for path in entry if path != "label")
+    )
     if has_labels:
         names = [str(entry.get("label", f"point {i + 1}")) for i, entry in enumerate(entries)]
         if len(set(names)) < len(names):
@@ -238,7 +242,7 @@ def _list(entries: Sequence[Over]) -> Block:
             rows.append((Choice(name, changes),))
         return Block(("label",), tuple(rows))
     columns = []
-    for path in found:
+    for path in point_paths:
         paths.split(path)
         values = [plain(entry[path]) for entry in entries if path in entry]
         distinct = [value for i, value in enumerate(values) if value not in values[:i]]
@@ -252,7 +256,7 @@ def _list(entries: Sequence[Over]) -> Block:
             label = next(label for other, label in named if other == value)
             column.append(Choice(label, {path: value}))
         columns.append(column)
-    return Block(tuple(found), tuple(zip(*columns, strict=True)))
+    return Block(tuple(point_paths), tuple(zip(*columns, strict=True)))
 
 
 def points(grid: Sequence[Block]) -> Iterator[Point]:

@@ -108,7 +108,7 @@ class Group:
             Of the interval.
         """
         reported = []
-        count, known = len(self.values), self.known
+        count, present = len(self.values), self.known
         if self.middle is not None:
             reported.append(
                 "no replicate is common to all points: the mean of their means, without an interval"
@@ -118,21 +118,21 @@ class Group:
                 f"{self.unused} run{'s' * (self.unused != 1)} left out: not every point has the"
                 " replicate"
             )
-        if len(known) < count:
-            reported.append(f"{len(known)} of {count} have a value: the mean is of these alone")
+        if len(present) < count:
+            reported.append(f"{len(present)} of {count} have a value: the mean is of these alone")
         if self.is_one_run:
             reported.append(
                 f"the {count} seeds give one and the same run, so there is no interval ({JITTER})"
             )
-        elif equal_values(known):
+        elif equal_values(present):
             reported.append(
-                f"all {len(known)} are equal: up to"
-                f" {100 * most_differing(len(known), confidence):.0f} % of runs may differ"
+                f"all {len(present)} are equal: up to"
+                f" {100 * most_differing(len(present), confidence):.0f} % of runs may differ"
             )
-        if method == "bootstrap" and 2 <= len(known) < FEWEST_OF_BOOTSTRAP:
+        if method == "bootstrap" and 2 <= len(present) < FEWEST_OF_BOOTSTRAP:
             reported.append(
-                f"the bootstrap of {len(known)} values is too narrow; Student's t (method = t) errs"
-                " less"
+                f"the bootstrap of {len(present)} values is too narrow; Student's t (method = t)"
+                " errs less"
             )
         return "; ".join(reported)
 
@@ -150,12 +150,12 @@ def balance(cells: Cells, within: Sequence[int] | None = None) -> Group:
     common = set.intersection(*(set(of_point) for of_point in cells.values()))
     if within is not None:
         common &= set(within)
-    chosen = sorted(common)
-    values = {r: float(np.mean([of[r].value for of in cells.values()])) for r in chosen}
-    runs = len({tuple(of[r].digest or str(r) for of in cells.values()) for r in chosen})
+    replicates = sorted(common)
+    values = {r: float(np.mean([of[r].value for of in cells.values()])) for r in replicates}
+    runs = len({tuple(of[r].digest or str(r) for of in cells.values()) for r in replicates})
     unused = sum(r not in common for of in cells.values() for r in of)
     middle = None
-    if not chosen and within is None:
+    if not replicates and within is None:
         of_points = [
             [v.value for v in of.values() if not math.isnan(v.value)] for of in cells.values()
         ]
@@ -163,7 +163,7 @@ def balance(cells: Cells, within: Sequence[int] | None = None) -> Group:
     return Group(values, runs, unused, len(cells), middle)
 
 
-def balance_pair(one: Cells, other: Cells) -> tuple[Group, Group]:
+def balance_pair(first_cells: Cells, second_cells: Cells) -> tuple[Group, Group]:
     """Balance two groups over the same points and the same replicates.
 
     Parameters
@@ -172,9 +172,9 @@ def balance_pair(one: Cells, other: Cells) -> tuple[Group, Group]:
         Values by point and replicate. Points that only one of them has are left out, unless none is
         common: then each side is averaged over its points.
     """
-    common = [point for point in one if point in other]
-    first = {point: one[point] for point in common} if common else one
-    second = {point: other[point] for point in common} if common else other
+    common = [point for point in first_cells if point in second_cells]
+    first = {point: first_cells[point] for point in common} if common else first_cells
+    second = {point: second_cells[point] for point in common} if common else second_cells
     both = set.intersection(*(set(of) for of in (*first.values(), *second.values())))
     return balance(first, sorted(both)), balance(second, sorted(both))
 

@@ -92,8 +92,10 @@ def _read(
         return
     if metric.table == "flows" and _NUMBERED.fullmatch(names["id"]):
         return
-    known = table["id"].to_pylist()
-    if names["id"] not in known:
-        what = metric.table.removesuffix("s")
-        hint = suggestion(names["id"], [str(name) for name in known])
-        raise metrics.MetricError(f'"{metric.text}": there is no {what} "{names["id"]}"; {hint}')
+    row_ids = table["id"].to_pylist()
+    if names["id"] not in row_ids:
+        row_kind = metric.table.removesuffix("s")
+        hint = suggestion(names["id"], [str(name) for name in row_ids])
+        raise metrics.MetricError(
+            f'"{metric.text}": there is no {row_kind} "{names["id"]}"; {hint}'
+        )

@@ -114,8 +114,8 @@ class Metric:
                 )
                 raise MetricError(message)
             return float(values[0]) if values.size else float("nan")
-        known = values[~np.isnan(values)]
-        return FUNCTIONS[self.function](known) if known.size else float("nan")
+        present = values[~np.isnan(values)]
+        return FUNCTIONS[self.function](present) if present.size else float("nan")
 
 
 def parse(text: str) -> Metric:
@@ -143,10 +143,10 @@ def parse(text: str) -> Metric:
         hint = suggestion(function, [*FUNCTIONS, "count"])
         raise MetricError(f'"{text}": there is no function "{function}"; {hint}')
     where = []
-    for part in (match["filter"] or "").split(","):
-        if part.strip():
-            key, equals, value = part.partition("=")
-            where.append((key.strip(), value.strip()) if equals else ("id", part.strip()))
+    for condition in (match["filter"] or "").split(","):
+        if condition.strip():
+            key, equals, value = condition.partition("=")
+            where.append((key.strip(), value.strip()) if equals else ("id", condition.strip()))
     return Metric(text, function, match["table"], tuple(where), match["column"])
 
 
@@ -197,18 +197,18 @@ def of_summary(summary: Mapping[str, Any], metric: Metric) -> float:
     MetricError
         It is not there, or not a number.
     """
-    at: Any = summary
+    entry: Any = summary
     for key in (metric.table, *metric.column.split(".")):
-        if not isinstance(at, Mapping) or key not in at:
-            known = [str(k) for k in at] if isinstance(at, Mapping) else []
-            message = f'"{metric.text}": runs have no "{key}"; {suggestion(key, known)}'
+        if not isinstance(entry, Mapping) or key not in entry:
+            keys = [str(k) for k in entry] if isinstance(entry, Mapping) else []
+            message = f'"{metric.text}": runs have no "{key}"; {suggestion(key, keys)}'
             raise MetricError(message)
-        at = at[key]
-    if at is None:
+        entry = entry[key]
+    if entry is None:
         return float("nan")
-    if isinstance(at, bool) or not isinstance(at, int | float):
-        raise MetricError(f'"{metric.text}" is {at!r}, not a number')
-    return float(at)
+    if isinstance(entry, bool) or not isinstance(entry, int | float):
+        raise MetricError(f'"{metric.text}" is {entry!r}, not a number')
+    return float(entry)
 
 
 def selected(table: pa.Table, metric: Metric) -> pa.Table:

@@ -124,36 +124,36 @@ def prepared(sweep: Design, *, spills: bool = True) -> list[Prepared]:
     ScenarioError
         With every problem and the points where it is, up to ten.
     """
-    made: list[Prepared] = []
+    ready: list[Prepared] = []
     # Many points often have the same fault: it is reported once.
     wrong: dict[Problem, list[Point]] = {}
     for point in sweep.points:
         try:
             case = sweep.case_at(point)
             cost = case.cost(spills=spills)
-            made.append(Prepared(point, case.fingerprint, cost, case.holds_lock))
+            ready.append(Prepared(point, case.fingerprint, cost, case.holds_lock))
         except ScenarioError as error:
             for problem in error.problems:
                 wrong.setdefault(problem, []).append(point)
     if wrong:
         file = None if sweep.file is None else str(sweep.file)
         reported = [
-            Problem(p.path, f"{p.message} ({_where(at)})", file or p.file, p.trace)
-            for p, at in wrong.items()
+            Problem(p.path, f"{p.message} ({_where(points)})", file or p.file, p.trace)
+            for p, points in wrong.items()
         ]
-        rest = [Problem("", f"and {len(reported) - MOST_REPORTED} more problems")]
+        more_problem = [Problem("", f"and {len(reported) - MOST_REPORTED} more problems")]
         raise ScenarioError(
-            [*reported[:MOST_REPORTED], *(rest if len(reported) > MOST_REPORTED else ())]
+            [*reported[:MOST_REPORTED], *(more_problem if len(reported) > MOST_REPORTED else ())]
         )
-    return made
+    return ready
 
 
-def check_memory(found: list[Prepared], workers: int) -> None:
+def check_memory(points: list[Prepared], workers: int) -> None:
     """Refuse runs that together would need more memory than they may take.
 
     Parameters
     ----------
-    found
+    points
         The points.
     workers
         Runs at a time.
@@ -166,7 +166,7 @@ def check_memory(found: list[Prepared], workers: int) -> None:
     from ackclock.scenario.memory import SHARE, allowed_bytes
 
     allowed = allowed_bytes()
-    most = max((at.cost.needed_bytes(spills=True) for at in found), default=0.0)
+    most = max((point.cost.needed_bytes(spills=True) for point in points), default=0.0)
     if most * workers <= allowed or most == 0:
         return
     message = (
@@ -177,12 +177,12 @@ def check_memory(found: list[Prepared], workers: int) -> None:
     raise AckclockError(message)
 
 
-def check_worker_memory(found: list[Prepared], run_bytes: float) -> None:
+def check_worker_memory(points: list[Prepared], run_bytes: float) -> None:
     """Refuse a run that would need more memory than a worker of a cluster may use for it.
 
     Parameters
     ----------
-    found
+    points
         The points.
     run_bytes
         Memory of the smallest worker for each of its threads [bytes].
@@ -195,7 +195,7 @@ def check_worker_memory(found: list[Prepared], run_bytes: float) -> None:
     from ackclock.scenario.memory import SHARE, memory_share
 
     allowed = memory_share() * run_bytes
-    most = max(found, key=lambda at: at.cost.needed_bytes(spills=False), default=None)
+    most = max(points, key=lambda point: point.cost.needed_bytes(spills=False), default=None)
     if most is None or (needed := most.cost.needed_bytes(spills=False)) <= allowed:
         return
     message = (
@@ -213,14 +213,14 @@ def _where(points: list[Point]) -> str:
     return f"at {first or 'the only point'}{more}"
 
 
-def slot(sweep: Design, at: Prepared, replicate: int) -> Slot:
+def slot(sweep: Design, point: Prepared, replicate: int) -> Slot:
     """Name the run of a point and replicate.
 
     Parameters
     ----------
     sweep
         The sweep.
-    at
+    point
         The point.
     replicate
         Counted from 0.
@@ -228,8 +228,8 @@ def slot(sweep: Design, at: Prepared, replicate: int) -> Slot:
     from ackclock.experiments.executors.task import run_key
 
     seed = sweep.case.seed + replicate
-    case = sweep.case_at(at.point)
-    return Slot(at.point.index, replicate, seed, run_key(case, at.fingerprint, seed))
+    case = sweep.case_at(point.point)
+    return Slot(point.point.index, replicate, seed, run_key(case, point.fingerprint, seed))
 
 
 def plan(sweep: Design, workers: int | None, store: Keeper | None) -> Plan:
@@ -246,16 +246,16 @@ def plan(sweep: Design, workers: int | None, store: Keeper | None) -> Plan:
     """
     from ackclock.experiments.executors.local import cores
 
-    found = prepared(sweep)
-    check_memory(found, workers or cores())
+    points = prepared(sweep)
+    check_memory(points, workers or cores())
     reps = sweep.replicates
     keys = {
-        slot(sweep, at, replicate).key: at.cost
-        for at in found
+        slot(sweep, point, replicate).key: point.cost
+        for point in points
         for replicate in range(reps.at_first)
     }
-    known = store.known(keys) if store is not None else set()
-    left = [cost for key, cost in keys.items() if key not in known]
+    stored_keys = store.known(keys) if store is not None else set()
+    left = [cost for key, cost in keys.items() if key not in stored_keys]
     labels = {
         name: list(dict.fromkeys(row[column].label for row in block.rows))
         for block in sweep.grid
@@ -263,10 +263,10 @@ def plan(sweep: Design, workers: int | None, store: Keeper | None) -> Plan:
     }
     return Plan(
         name=sweep.name,
-        points=len(found),
-        runs=len(found) * reps.at_first,
-        at_most=len(found) * reps.at_most,
-        stored=len(known),
+        points=len(points),
+        runs=len(points) * reps.at_first,
+        at_most=len(points) * reps.at_most,
+        stored=len(stored_keys),
         events=sum(cost.events for cost in left),
         cpu_s=sum(cost.cpu_s for cost in left),
         workers=workers or cores(),

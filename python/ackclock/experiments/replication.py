@@ -94,10 +94,10 @@ class Replication:
         rows = []
         for (kind, name, metric), of in groups.items():
             # What has a value under some seeds alone lacks it under the others.
-            whole = {
+            all_seeds = {
                 seed: of.get(seed, Value(math.nan, digest)) for seed, digest in digests.items()
             }
-            group = balance({(): whole})
+            group = balance({(): all_seeds})
             mean, low, high = group.interval(self.confidence, "t")
             rows.append(
                 {
@@ -172,7 +172,7 @@ class Replication:
         return {("link", name) for name in names - busy} if len(names) > FEW_LINKS else set()
 
     def __str__(self) -> str:
-        shown: dict[str, tuple[str, Callable[[float], str]]] = {
+        title_of_metric: dict[str, tuple[str, Callable[[float], str]]] = {
             "goodput_bps": ("goodput", lambda value: engineering(value, "bit/s")),
             "utilisation": ("used", percent),
             "delay_mean_s": ("queueing delay", lambda value: engineering(value, "s")),
@@ -185,8 +185,8 @@ class Replication:
                 *(written(row[key]) for key in ("mean", "ci_low", "ci_high")),
             ]
             for row in self._means()
-            if row["metric"] in shown and (row["kind"], row["id"]) not in idle
-            for title, written in [shown[row["metric"]]]
+            if row["metric"] in title_of_metric and (row["kind"], row["id"]) not in idle
+            for title, written in [title_of_metric[row["metric"]]]
         ]
         level = f"{100 * self.confidence:g} %"
         count = f"{len(self.runs)} of {self.planned}" if self.interrupted else f"{len(self.runs)}"
@@ -194,17 +194,19 @@ class Replication:
         head = f"{name}: {count} replications, {level} Student-t intervals"
         if self.note:
             head = f"{name}: {count} replications: {self.note}"
-        of_some = sum(row["metric"] in shown and row["n"] < len(self.runs) for row in self._means())
-        parts = [head, table(["", "", "mean", "low", "high"], rows)]
+        of_some = sum(
+            row["metric"] in title_of_metric and row["n"] < len(self.runs) for row in self._means()
+        )
+        blocks = [head, table(["", "", "mean", "low", "high"], rows)]
         if idle:
-            parts.append(f"{count_idle(len(idle))}; --json and `means` have all")
+            blocks.append(f"{count_idle(len(idle))}; --json and `means` have all")
         if of_some:
-            parts.append(
+            blocks.append(
                 f"note: {of_some} of these means are over the runs alone that have a value"
             )
         if warnings := self.warnings:
-            parts.append("\n".join(f"warning: {warning}" for warning in warnings))
-        return "\n\n".join(parts)
+            blocks.append("\n".join(f"warning: {warning}" for warning in warnings))
+        return "\n\n".join(blocks)
 
 
 def run_all(
@@ -312,13 +314,13 @@ def replicate(
         raise ValueError("reps must be at least 1")
     if not 0 < confidence < 1:
         raise ValueError("confidence must be between 0 and 1")
-    chosen = count_threads(threads)
+    thread_count = count_threads(threads)
     scenario.check(spills=True)
     seeds = range(scenario.seed, scenario.seed + reps)
     runs = run_all(
         [scenario.replace(seed=seed) for seed in seeds],
         workers=workers,
-        threads=None if chosen.is_chosen else chosen.most,
+        threads=None if thread_count.is_chosen else thread_count.most,
         progress=progress,
         on_finish=on_finish,
     )

@@ -105,14 +105,20 @@ class SweepResult:
         if self._summaries is None:
             from ackclock.results.summary import QUEUES, lacks, whole
 
-            kept = self.keeper.summaries(self.keys)
-            parts = {part for summary in kept.values() for part in lacks(summary)}
-            rows = {part: self._rows(part) for part in (*parts, QUEUES)}
+            stored_summaries = self.keeper.summaries(self.keys)
+            table_names = {
+                table_name for summary in stored_summaries.values() for table_name in lacks(summary)
+            }
+            rows = {table_name: self._rows(table_name) for table_name in (*table_names, QUEUES)}
             self._summaries = {
                 key: whole(
-                    summary, {part: found.get(key, []) for part, found in rows.items()}.__getitem__
+                    summary,
+                    {
+                        table_name: rows_by_key.get(key, [])
+                        for table_name, rows_by_key in rows.items()
+                    }.__getitem__,
                 )
-                for key, summary in kept.items()
+                for key, summary in stored_summaries.items()
             }
         return self._summaries
 
@@ -139,13 +145,13 @@ class SweepResult:
         from ackclock._util.arrow import rows
         from ackclock.experiments.store.keeper import KEY
 
-        found: dict[str, list[dict[str, Any]]] = {}
+        rows_by_key: dict[str, list[dict[str, Any]]] = {}
         table = self.keeper.table(name, self.keys)
         if table is not None:
             table = _respelled(self.sweep, self.slots, table)
         for row in rows(table) if table is not None else ():
-            found.setdefault(row.pop(KEY), []).append(row)
-        return found
+            rows_by_key.setdefault(row.pop(KEY), []).append(row)
+        return rows_by_key
 
     def labels(self, axis: str) -> list[Label]:
         """Give the label of each slot on an axis.
@@ -179,8 +185,11 @@ class SweepResult:
             return np.array([metric(tables) for tables in self._each_run()], dtype=float)
         parsed = metrics.parse(metric)
         if parsed.table not in self.tables:
-            kept = self.keeper.summaries(self.keys)
-            values = {key: metrics.of_summary(summary, parsed) for key, summary in kept.items()}
+            stored_summaries = self.keeper.summaries(self.keys)
+            values = {
+                key: metrics.of_summary(summary, parsed)
+                for key, summary in stored_summaries.items()
+            }
             return np.array([values[slot.key] for slot in self.slots], dtype=float)
         groups = self._grouped(parsed, ())
         return np.array([groups.get((number,), np.nan) for number in range(len(self.slots))])
@@ -194,7 +203,9 @@ class SweepResult:
                 tables[name] = self.tables[name].slice(begin, end - begin)
             yield tables
 
-    def _grouped(self, metric: metrics.Metric, own: Sequence[str]) -> dict[tuple[Any, ...], float]:
+    def _grouped(
+        self, metric: metrics.Metric, own_columns: Sequence[str]
+    ) -> dict[tuple[Any, ...], float]:
         """Value by number of the slot and values of columns of the table."""
         from ackclock._util.arrow import array
 
@@ -203,46 +214,46 @@ class SweepResult:
         table = table.append_column("__slot", number)
         rows = metrics.selected(table, _renamed(metric, table))
         values = metrics.numbers(rows, _renamed(metric, table))
-        columns = [rows["__slot"].to_pylist(), *(rows[name].to_pylist() for name in own)]
-        places: dict[tuple[Any, ...], list[int]] = {}
-        if not own:
-            places = {(n,): [] for n in range(len(self.slots))}
-        for place, group in enumerate(zip(*columns, strict=True)):
-            places.setdefault(group, []).append(place)
+        columns = [rows["__slot"].to_pylist(), *(rows[name].to_pylist() for name in own_columns)]
+        rows_of_group: dict[tuple[Any, ...], list[int]] = {}
+        if not own_columns:
+            rows_of_group = {(n,): [] for n in range(len(self.slots))}
+        for row_number, group in enumerate(zip(*columns, strict=True)):
+            rows_of_group.setdefault(group, []).append(row_number)
         return {
-            group: metric.reduce(values[np.array(found, dtype=int)], "in a run")
-            for group, found in places.items()
+            group: metric.reduce(values[np.array(row_numbers, dtype=int)], "in a run")
+            for group, row_numbers in rows_of_group.items()
         }
 
     def _groups(self, metric: str | Reader, by: Sequence[str]) -> Groups:
         """Values by group, by what else the grid varies, and by replicate."""
         axes = [name for name in by if name in self.axes]
-        own = [name for name in by if name not in self.axes]
+        own_columns = [name for name in by if name not in self.axes]
         labels = [self.labels(name) for name in axes]
-        rest = [self.labels(name) for name in self.axes if name not in axes]
-        found: dict[tuple[Any, ...], dict[Any, dict[int, list[tuple[float, str]]]]] = {}
+        other_labels = [self.labels(name) for name in self.axes if name not in axes]
+        values_by_group: dict[tuple[Any, ...], dict[Any, dict[int, list[tuple[float, str]]]]] = {}
         digests = self.digests
 
         def put(number: int, group: tuple[Any, ...], value: float) -> None:
-            by_name = dict(zip(own, group, strict=True))
+            by_name = dict(zip(own_columns, group, strict=True))
             by_name |= {name: label[number] for name, label in zip(axes, labels, strict=True)}
             whole = tuple(by_name[name] for name in by)
-            point = tuple(label_text(label[number]) for label in rest)
+            point = tuple(label_text(label[number]) for label in other_labels)
             slot = self.slots[number]
-            of_point = found.setdefault(whole, {}).setdefault(point, {})
+            of_point = values_by_group.setdefault(whole, {}).setdefault(point, {})
             of_point.setdefault(slot.replicate, []).append((value, digests[slot.key]))
 
-        if own:
+        if own_columns:
             if callable(metric):
-                message = f'by "{own[0]}": a function of runs can be grouped by axes only'
+                message = f'by "{own_columns[0]}": a function of runs can be grouped by axes only'
                 raise metrics.MetricError(message)
             parsed = metrics.parse(metric)
             names = self.tables[parsed.table].column_names if parsed.table in self.tables else []
-            for name in own:
+            for name in own_columns:
                 if name not in names or name in ("replicate", "seed"):
-                    known = [*self.axes, *names]
-                    raise metrics.MetricError(f'by "{name}": {suggestion(name, known)}')
-            for (number, *group), value in self._grouped(parsed, own).items():
+                    column_names = [*self.axes, *names]
+                    raise metrics.MetricError(f'by "{name}": {suggestion(name, column_names)}')
+            for (number, *group), value in self._grouped(parsed, own_columns).items():
                 put(number, tuple(group), value)
         else:
             for number, value in enumerate(self.per_run(metric)):
@@ -258,7 +269,7 @@ class SweepResult:
                 }
                 for point, replicates in points.items()
             }
-            for group, points in found.items()
+            for group, points in values_by_group.items()
         }
 
     def summary(
@@ -307,17 +318,19 @@ class SweepResult:
         }
         rows, notes = [], []
         for group, cells in groups.values():
-            known = group.known or [np.nan]
+            present = group.known or [np.nan]
             mean, *ends = group.interval(confidence, method)
             low, high = metrics.within_range(metric, *ends)
-            rows.append((mean, low, high, min(known), max(known), len(group.known), group.runs))
+            rows.append((mean, low, high, min(present), max(present), len(group.known), group.runs))
             notes.append(
                 "; ".join(
                     filter(None, (group.note(confidence, method), self._short(metric, cells)))
                 )
             )
-        made = {name: label_column([group[i] for group in groups]) for i, name in enumerate(names)}
-        return _with_numbers(made, rows, notes)
+        label_columns = {
+            name: label_column([group[i] for group in groups]) for i, name in enumerate(names)
+        }
+        return _with_numbers(label_columns, rows, notes)
 
     def _short(self, metric: str | Reader, cells: Cells) -> str:
         """Which points of a group ended before their precision was reached, in words."""
@@ -397,13 +410,13 @@ class SweepResult:
         if between not in self.axes:
             message = f'there is no axis "{between}"; {suggestion(between, self.axes)}'
             raise AckclockError(message)
-        others = [name for name in self.axes if name != between] if by is None else list(by)
-        groups = self._groups(metric, [between, *others])
+        other_axes = [name for name in self.axes if name != between] if by is None else list(by)
+        groups = self._groups(metric, [between, *other_axes])
         is_random = self.sweep.case.is_random
         return compare(
             groups,
             between,
-            others,
+            other_axes,
             confidence,
             method,
             is_random=is_random,
@@ -429,10 +442,10 @@ class SweepResult:
 
         digest = hashlib.sha256("".join(sorted(self.keys)).encode()).hexdigest()
         seeds = sorted({slot.seed for slot in self.slots})
-        whole = len(seeds) > 2 and seeds == list(range(seeds[0], seeds[-1] + 1))
+        is_range = len(seeds) > 2 and seeds == list(range(seeds[0], seeds[-1] + 1))
         return {
             "scenario": f"{self.sweep.name.replace(' ', '-')} {digest}",
-            "seeds": f"{seeds[0]} to {seeds[-1]}" if whole else " ".join(map(str, seeds)),
+            "seeds": f"{seeds[0]} to {seeds[-1]}" if is_range else " ".join(map(str, seeds)),
             "version": self.sweep.case.engine_version,
         }
 
@@ -550,8 +563,8 @@ class SweepResult:
         if self.interrupted or len(self.slots) < self.wanted:
             count = f"{len(self.slots):,} of {self.wanted:,} runs"
         stored = f", {self.stored:,} of them stored before" if self.stored else ""
-        shown = {metric: self.summary(metric) for metric in self.metrics}
-        written = text(f"{self.sweep.name}: {count}{stored}", self.axes, shown)
+        summary_of_metric = {metric: self.summary(metric) for metric in self.metrics}
+        written = text(f"{self.sweep.name}: {count}{stored}", self.axes, summary_of_metric)
         warnings = "\n".join(f"warning: {warning}" for warning in self.warnings)
         return f"{written}\n\n{warnings}" if warnings else written
 
@@ -644,8 +657,8 @@ def _tidy(
     order = np.argsort(run, kind="stable")
     counts = np.bincount(run, minlength=len(keys)).astype(np.int64)
     begins = np.concatenate([[0], np.cumsum(counts)])[:-1]
-    place = {key: i for i, key in enumerate(keys)}
-    runs = np.array([place[slot.key] for slot in slots], dtype=np.int64)
+    index_of_key = {key: i for i, key in enumerate(keys)}
+    runs = np.array([index_of_key[slot.key] for slot in slots], dtype=np.int64)
     lengths = counts[runs]
     ends = np.cumsum(lengths)
     within = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)

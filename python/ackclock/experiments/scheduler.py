@@ -80,26 +80,28 @@ class Agenda:
         self._points_of: dict[str, set[int]] = {}
         first = sweep.replicates.at_first
         # All points of a replicate before the next replicate: early results span the whole grid.
-        self._want([(at, r) for r in range(first) for at in self.points])
+        self._want([(point, r) for r in range(first) for point in self.points])
 
-    def _want(self, places: list[tuple[Prepared, int]]) -> None:
-        made = [(at, slot(self.sweep, at, replicate)) for at, replicate in places]
-        fresh = {s.key for _, s in made} - self.wanted_keys
-        known = self.keeper.known(fresh) if fresh else set()
-        self.stored += len(known)
-        self.finished |= known
-        for at, place in made:
-            self.slots.append(place)
-            self._of_point[at.point.index].append(place)
-            self._points_of.setdefault(place.key, set()).add(at.point.index)
-            if place.key not in self.wanted_keys:
-                self.wanted_keys.add(place.key)
-                if place.key not in known:
-                    self._queue.append((place.key, at, place.seed))
-                    self.left_cpu_s += at.cost.cpu_s
-        if self.until is not None and known:
-            self._read(known)
-            for index in sorted({at.point.index for at, _ in made}):
+    def _want(self, point_replicates: list[tuple[Prepared, int]]) -> None:
+        point_slots = [
+            (point, slot(self.sweep, point, replicate)) for point, replicate in point_replicates
+        ]
+        fresh = {s.key for _, s in point_slots} - self.wanted_keys
+        stored_keys = self.keeper.known(fresh) if fresh else set()
+        self.stored += len(stored_keys)
+        self.finished |= stored_keys
+        for point, point_slot in point_slots:
+            self.slots.append(point_slot)
+            self._of_point[point.point.index].append(point_slot)
+            self._points_of.setdefault(point_slot.key, set()).add(point.point.index)
+            if point_slot.key not in self.wanted_keys:
+                self.wanted_keys.add(point_slot.key)
+                if point_slot.key not in stored_keys:
+                    self._queue.append((point_slot.key, point, point_slot.seed))
+                    self.left_cpu_s += point.cost.cpu_s
+        if self.until is not None and stored_keys:
+            self._read(stored_keys)
+            for index in sorted({point.point.index for point, _ in point_slots}):
                 self._decide(index)
 
     def _read(self, keys: set[str]) -> None:
@@ -144,19 +146,19 @@ class Agenda:
             Corrects a predicted time by what was measured.
         """
         while self._queue:
-            wanted: list[tuple[str, Prepared, int]] = []
+            batch: list[tuple[str, Prepared, int]] = []
             total = 0.0
-            while self._queue and len(wanted) < MOST_IN_TASK:
+            while self._queue and len(batch) < MOST_IN_TASK:
                 cost = pace(self._queue[0][1].cost.cpu_s)
-                if wanted and total + cost > TASK_S:
+                if batch and total + cost > TASK_S:
                     break
                 total += cost
-                wanted.append(self._queue.popleft())
-            ours = self.keeper.claim([key for key, _, _ in wanted])
-            self._elsewhere += [item for item in wanted if item[0] not in ours]
+                batch.append(self._queue.popleft())
+            ours = self.keeper.claim([key for key, _, _ in batch])
+            self._elsewhere += [item for item in batch if item[0] not in ours]
             requests = tuple(
-                Request(key, self.sweep.case_at(at.point), seed)
-                for key, at, seed in wanted
+                Request(key, self.sweep.case_at(point.point), seed)
+                for key, point, seed in batch
                 if key in ours
             )
             if requests:
@@ -175,8 +177,8 @@ class Agenda:
         self.left_cpu_s -= self.predicted(finished.failed.key)
         requests = finished.task.requests
         for request in requests[requests.index(finished.failed) + 1 :]:
-            at = self.points[min(self._points_of[request.key])]
-            self._queue.append((request.key, at, request.seed))
+            point = self.points[min(self._points_of[request.key])]
+            self._queue.append((request.key, point, request.seed))
 
     def wait_for_others(self) -> bool:
         """Look what another sweep has done of the runs that we left to it.
@@ -186,16 +188,16 @@ class Agenda:
         bool
             Whether there is still something to wait for or to do.
         """
-        known = self.keeper.known([key for key, _, _ in self._elsewhere])
-        self.stored += len(known)
-        self.finished |= known
-        done = [item for item in self._elsewhere if item[0] in known]
-        self.left_cpu_s -= sum(at.cost.cpu_s for _, at, _ in done)
-        self._queue.extend(item for item in self._elsewhere if item[0] not in known)
+        stored_keys = self.keeper.known([key for key, _, _ in self._elsewhere])
+        self.stored += len(stored_keys)
+        self.finished |= stored_keys
+        finished_elsewhere = [item for item in self._elsewhere if item[0] in stored_keys]
+        self.left_cpu_s -= sum(point.cost.cpu_s for _, point, _ in finished_elsewhere)
+        self._queue.extend(item for item in self._elsewhere if item[0] not in stored_keys)
         self._elsewhere = []
-        if self.until is not None and known:
-            self._read(known)
-            for index in sorted({i for key in known for i in self._points_of[key]}):
+        if self.until is not None and stored_keys:
+            self._read(stored_keys)
+            for index in sorted({i for key in stored_keys for i in self._points_of[key]}):
                 self._decide(index)
         return bool(self._queue)
 
@@ -286,7 +288,7 @@ def run(
         agenda = Agenda(sweep, keeper, spills=cluster is None)
         check_metrics(sweep)
         # User code at any point goes to other processes, and all runs with it.
-        locking = next((at.point for at in agenda.points if at.holds_lock), None)
+        locking = next((point.point for point in agenda.points if point.holds_lock), None)
         sample = None if locking is None else sweep.case_at(locking)
         report = stack.enter_context(shown(progress))
         drive = _Drive(sweep, agenda, keeper, report)
@@ -303,9 +305,11 @@ def run(
                         raise
                     except ExecutorLostError as error:
                         keeper.flush()
-                        kept = f"{len(agenda.finished):,} of {len(agenda.wanted_keys):,}"
+                        count_text = f"{len(agenda.finished):,} of {len(agenda.wanted_keys):,}"
                         again = "the same sweep goes on from there when it is started again"
-                        raise ExecutorLostError(f"{error}; {kept} runs are kept, {again}") from None
+                        raise ExecutorLostError(
+                            f"{error}; {count_text} runs are kept, {again}"
+                        ) from None
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -439,14 +443,14 @@ class _Drive:
             if isinstance(error, AckclockError):
                 error.args = (f"{where}: {error}", *error.args[1:])
             # What a user-defined class raised in another process comes back as text.
-            words = getattr(error, "__ackclock_report__", None)
-            if words is not None:
-                error.__ackclock_report__ = f"{words}\n{note}"  # type: ignore[attr-defined]
+            report = getattr(error, "__ackclock_report__", None)
+            if report is not None:
+                error.__ackclock_report__ = f"{report}\n{note}"  # type: ignore[attr-defined]
         raise error
 
     def _status(self, works: Executor) -> Status:
         seconds = time.monotonic() - self.began
-        part = works.doing()
+        underway = works.doing()
         left = None
         if self.pace.predicted > 0:
             # What is left of the predicted work, at the speed of the work that is done.
@@ -456,7 +460,7 @@ class _Drive:
             where=works.title,
             wanted=len(self.agenda.wanted_keys),
             stored=self.agenda.stored,
-            done=self.done + part,
+            done=self.done + underway,
             seconds=seconds,
             left_s=left,
         )

@@ -129,10 +129,10 @@ def holm(p_values: Sequence[float], level: float = 0.05) -> list[bool]:
     65-70.
     """
     rejected = [False] * len(p_values)
-    for rank, at in enumerate(np.argsort(p_values, kind="stable")):
-        if not p_values[at] <= level / (len(p_values) - rank):
+    for rank, index in enumerate(np.argsort(p_values, kind="stable")):
+        if not p_values[index] <= level / (len(p_values) - rank):
             break
-        rejected[at] = True
+        rejected[index] = True
     return rejected
 
 
@@ -195,7 +195,7 @@ def bootstrap_interval(
     mean = float(data.mean())
     if np.ptp(data) <= 1e-12 * np.abs(data).max():
         return mean, mean, mean
-    found = bootstrap(
+    bca = bootstrap(
         (data,),
         np.mean,
         confidence_level=confidence,
@@ -203,7 +203,7 @@ def bootstrap_interval(
         method="BCa",
         rng=np.random.default_rng(0),
     ).confidence_interval
-    return mean, float(found.low), float(found.high)
+    return mean, float(bca.low), float(bca.high)
 
 
 def interval(
@@ -294,7 +294,7 @@ class Precision:
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        found = {
+        checks = {
             "half_width": (self.half_width, self.half_width > 0, "more than 0"),
             "at_least": (self.at_least, self.at_least >= 2, "at least 2"),
             "at_most": (
@@ -304,7 +304,7 @@ class Precision:
             ),
             "confidence": (self.confidence, 0 < self.confidence < 1, "between 0 and 1"),
         }
-        for name, (value, right, expected) in found.items():
+        for name, (value, right, expected) in checks.items():
             if not right:
                 message = f"until.{name} is {value}; expected {expected}"
                 raise AckclockError(message)
@@ -344,9 +344,9 @@ class Precision:
     def _look(self, values: Sequence[float]) -> tuple[bool, int]:
         """Whether the interval is narrow, and how many replicates to have at the next look."""
         count = len(values)
-        known = sum(not math.isnan(value) for value in values)
-        if known < self.at_least:
-            return False, count + self.at_least - known if known else 2 * count
+        valued = sum(not math.isnan(value) for value in values)
+        if valued < self.at_least:
+            return False, count + self.at_least - valued if valued else 2 * count
         mean, low, high = mean_interval(values, self.confidence)
         half, allowed = (high - low) / 2, self.half_width * abs(mean)
         if half <= allowed:
@@ -355,5 +355,5 @@ class Precision:
             return False, 2 * count
         # A half-width falls with the root of the count; at most twice as many at a time, for the
         # standard deviation of few values is uncertain itself.
-        wanted = math.ceil(count * (half / allowed) ** 2)
-        return False, max(count + 1, min(wanted, 2 * count))
+        needed = math.ceil(count * (half / allowed) ** 2)
+        return False, max(count + 1, min(needed, 2 * count))

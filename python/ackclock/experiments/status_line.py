@@ -103,10 +103,10 @@ def describe(status: Status) -> str:
     status
         The state.
     """
-    parts = [f"{status.stored + int(status.done):,} of {status.wanted:,} runs"]
+    clauses = [f"{status.stored + int(status.done):,} of {status.wanted:,} runs"]
     if status.stored:
-        parts.append(f"{status.stored:,} stored before")
-    parts.append(f"{status.rate:.3g} runs/s on {status.where}")
+        clauses.append(f"{status.stored:,} stored before")
+    clauses.append(f"{status.rate:.3g} runs/s on {status.where}")
     if status.left_s is not None:
-        parts.append(f"{clock(status.left_s)} left")
-    return ", ".join(parts)
+        clauses.append(f"{clock(status.left_s)} left")
+    return ", ".join(clauses)

@@ -64,10 +64,10 @@ def store_page(
     names = list(dict.fromkeys(row["sweep"] for row in rows if row["sweep"]))
     missing = [name for name in sweeps if name not in names]
     if missing or not names:
-        what = f'no sweep "{missing[0]}"' if missing else "no runs of a sweep"
-        message = f"{store.folder} has {what}"
+        trouble = f'no sweep "{missing[0]}"' if missing else "no runs of a sweep"
+        message = f"{store.folder} has {trouble}"
         raise AckclockError(message)
-    shown = [
+    sweep_tables = [
         _sweep(store, name, [row for row in rows if row["sweep"] == name], metrics, filters)
         for name in names
         if not sweeps or name in sweeps
@@ -75,7 +75,7 @@ def store_page(
     return render(
         Path(__file__).with_name("store_page.html"),
         folder=store.folder.name,
-        sweeps=shown,
+        sweeps=sweep_tables,
         alone=sum(1 for row in rows if not row["sweep"]),
         version=_core.version(),
     )

@@ -88,8 +88,10 @@ def stored_result(
     names = sorted({row["sweep"] for row in rows if row["sweep"]})
     if sweep is None:
         if len(names) != 1:
-            what = f"has several sweeps: {', '.join(names)}" if names else "has no runs of a sweep"
-            raise AckclockError(f"{store.folder} {what}{'; choose one' * bool(names)}")
+            trouble = (
+                f"has several sweeps: {', '.join(names)}" if names else "has no runs of a sweep"
+            )
+            raise AckclockError(f"{store.folder} {trouble}{'; choose one' * bool(names)}")
         sweep = names[0]
     elif sweep not in names:
         message = f'{store.folder} has no sweep "{sweep}"; {suggestion(sweep, names)}'
@@ -100,28 +102,32 @@ def stored_result(
         message = f"{sweep} has runs of several versions; choose one by version={versions[-1]}"
         raise AckclockError(message)
     labels = [json.loads(row["labels"]) for row in rows]
-    axes = tuple(dict.fromkeys(name for one in labels for name in one))
-    if any(set(one) != set(axes) for one in labels):
+    axes = tuple(dict.fromkeys(name for run_labels in labels for name in run_labels))
+    if any(set(run_labels) != set(axes) for run_labels in labels):
         message = f"{sweep} has runs with other axes than {', '.join(axes)}; select by --where"
         raise AckclockError(message)
-    places = [tuple(one[name] for name in axes) for one in labels]
-    order = sorted(dict.fromkeys(places), key=lambda place: [_rank(one) for one in place])
-    at = {place: i for i, place in enumerate(order)}
+    labels_of_rows = [tuple(run_labels[name] for name in axes) for run_labels in labels]
+    order = sorted(
+        dict.fromkeys(labels_of_rows),
+        key=lambda point_labels: [_rank(label) for label in point_labels],
+    )
+    index_of_point = {point_labels: i for i, point_labels in enumerate(order)}
     seeds = sorted({row["seed"] for row in rows})
     rank = {seed: i for i, seed in enumerate(seeds)}
     slots = sorted(
         {
-            Slot(at[place], rank[row["seed"]], row["seed"], row["key"])
-            for place, row in zip(places, rows, strict=True)
+            Slot(index_of_point[point_labels], rank[row["seed"]], row["seed"], row["key"])
+            for point_labels, row in zip(labels_of_rows, rows, strict=True)
         },
         key=lambda slot: (slot.point, slot.replicate, slot.key),
     )
     blocks = tuple(
-        Block((name,), tuple((Choice(one, {}),) for one in dict.fromkeys(p[i] for p in order)))
+        Block((name,), tuple((Choice(label, {}),) for label in dict.fromkeys(p[i] for p in order)))
         for i, name in enumerate(axes)
     )
     points = tuple(
-        Point(i, dict(zip(axes, place, strict=True)), {}) for i, place in enumerate(order)
+        Point(i, dict(zip(axes, point_labels, strict=True)), {})
+        for i, point_labels in enumerate(order)
     )
     case = _Case(sweep, rows[0]["engine"], versions[0], is_random=True)
     design = _Stored(sweep, case, blocks, axes, points, Replicates(len(seeds)))

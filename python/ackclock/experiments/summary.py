@@ -30,9 +30,9 @@ def text(title: str, axes: Sequence[str], summaries: Mapping[str, pa.Table]) -> 
     summaries
         By metric: columns of the axes, then those of `SweepResult.summary`.
     """
-    parts = [title]
-    for metric, found in summaries.items():
-        data = found.to_pylist()
+    blocks = [title]
+    for metric, rows_table in summaries.items():
+        data = rows_table.to_pylist()
         numbers = ("mean", "ci_low", "ci_high", "min", "max")
         rows = [
             [str(row[name]) for name in axes]
@@ -41,22 +41,24 @@ def text(title: str, axes: Sequence[str], summaries: Mapping[str, pa.Table]) -> 
             for row in data
         ]
         head = [*axes, "mean", "low", "high", "min", "max", "seeds"]
-        parts.append("\n".join([metric, table(head, rows), *_notes(data, axes)]))
-    return "\n\n".join(parts)
+        blocks.append("\n".join([metric, table(head, rows), *_notes(data, axes)]))
+    return "\n\n".join(blocks)
 
 
 def _notes(rows: Sequence[Mapping[str, Any]], axes: Sequence[str]) -> list[str]:
     """A line for each note, with the rows that it is about, unless that is all of them."""
-    places: dict[str, list[str]] = {}
+    rows_of_note: dict[str, list[str]] = {}
     for row in rows:
         for note in filter(None, row["note"].split("; ")):
-            place = ", ".join(f"{name} = {row[name]}" for name in axes)
-            places.setdefault(note, []).append(place)
+            row_text = ", ".join(f"{name} = {row[name]}" for name in axes)
+            rows_of_note.setdefault(note, []).append(row_text)
     lines = []
-    for note, at in places.items():
-        if len(at) == len(rows):
+    for note, row_texts in rows_of_note.items():
+        if len(row_texts) == len(rows):
             lines.append(f"note: {note}")
         else:
-            more = f" and at {len(at) - MOST_NAMED} more" if len(at) > MOST_NAMED else ""
-            lines.append(f"note: at {'; at '.join(at[:MOST_NAMED])}{more}: {note}")
+            more = (
+                f" and at {len(row_texts) - MOST_NAMED} more" if len(row_texts) > MOST_NAMED else ""
+            )
+            lines.append(f"note: at {'; at '.join(row_texts[:MOST_NAMED])}{more}: {note}")
     return lines

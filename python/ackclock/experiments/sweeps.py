@@ -89,9 +89,9 @@ class Sweep:
             The values of the point do not make a case.
         """
         if point.index not in self._cases:
-            made = self.case.replace(**point.changes)
-            made.check(spills=True)
-            self._cases[point.index] = made
+            case = self.case.replace(**point.changes)
+            case.check(spills=True)
+            self._cases[point.index] = case
         return self._cases[point.index]
 
     def _paths_exist(self) -> None:
@@ -101,16 +101,20 @@ class Sweep:
         with the flows of another axis; so it is tried with the first choices of these too.
         """
         first = [block.rows[0] for block in self.grid]
-        found: dict[str, ScenarioError] = {}
-        for at, block in enumerate(self.grid):
+        errors_by_names: dict[str, ScenarioError] = {}
+        for index, block in enumerate(self.grid):
             for row in block.rows:
-                error = self._wrong([row]) and self._wrong([*first[:at], row, *first[at + 1 :]])
+                error = self._wrong([row]) and self._wrong(
+                    [*first[:index], row, *first[index + 1 :]]
+                )
                 if error is not None:
                     names = zip(block.names, row, strict=True)
                     where = ", ".join(f'axis "{name}", {choice.label}' for name, choice in names)
-                    found.setdefault(" ".join(block.names), self._at_point(error, where))
-        if found:
-            raise ScenarioError([problem for error in found.values() for problem in error.problems])
+                    errors_by_names.setdefault(" ".join(block.names), self._at_point(error, where))
+        if errors_by_names:
+            raise ScenarioError(
+                [problem for error in errors_by_names.values() for problem in error.problems]
+            )
 
     def _wrong(self, rows: Sequence[Sequence[Choice]]) -> ScenarioError | None:
         try:

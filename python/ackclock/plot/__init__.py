@@ -91,10 +91,10 @@ def draw(
     options: dict[str, Any] = {entry.selects: selection[entry.selects]} if entry.selects else {}
     if shape is not None and entry.takes_window:
         options["window"] = shape.window_s
-    drawn = entry.draw(run, **options)
+    chart = entry.draw(run, **options)
     if shape is not None:
-        shape.apply(drawn, kind, is_windowed=entry.takes_window)
-    return drawn
+        shape.apply(chart, kind, is_windowed=entry.takes_window)
+    return chart
 
 
 def draw_sweep(kind: str, result: Swept, **options: Any) -> Figure:
@@ -119,10 +119,10 @@ def draw_sweep(kind: str, result: Swept, **options: Any) -> Figure:
     from ackclock.errors import UnsupportedError
 
     function = find(kind, "sweep").draw
-    given = {name: value for name, value in options.items() if value is not None}
-    known = [name for name in inspect.signature(function).parameters if name != "result"]
-    for name in given:
-        if name not in known:
-            message = f'the figure "{kind}" has no option {name}; it has {", ".join(known)}'
+    stated = {name: value for name, value in options.items() if value is not None}
+    parameters = [name for name in inspect.signature(function).parameters if name != "result"]
+    for name in stated:
+        if name not in parameters:
+            message = f'the figure "{kind}" has no option {name}; it has {", ".join(parameters)}'
             raise UnsupportedError(message)
-    return function(result, **given)
+    return function(result, **stated)

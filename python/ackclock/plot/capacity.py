@@ -66,16 +66,16 @@ def mean_capacity(rate_bps: float, schedule: Data, times_s: Values) -> Values:
     times_s = np.maximum(times_s, 0.0)
     if "mahimahi" in schedule:
         turns = np.asarray(schedule["mahimahi"], dtype=np.float64) / 1e3
-        rounds, rest = np.divmod(times_s, turns[-1])
-        bits = _TURN_BITS * (rounds * len(turns) + np.searchsorted(turns, rest, side="right"))
+        rounds, into_turn = np.divmod(times_s, turns[-1])
+        bits = _TURN_BITS * (rounds * len(turns) + np.searchsorted(turns, into_turn, side="right"))
     else:
         rated = [step for step in schedule["steps"] if "rate" in step]
         steps = [(parse(step["at"], "duration"), parse(step["rate"], "rate")) for step in rated]
-        begin = np.array([0.0, *(at for at, _ in steps)])
+        begin = np.array([0.0, *(time_s for time_s, _ in steps)])
         rates = np.array([rate_bps, *(rate for _, rate in steps)])
         # Bits that could have left by the beginning of each step.
         before = np.concatenate([[0.0], np.cumsum(np.diff(begin) * rates[:-1])])
-        at = np.searchsorted(begin, times_s, side="right") - 1
-        bits = before[at] + (times_s - begin[at]) * rates[at]
-    made: Values = np.diff(bits) / np.diff(times_s)
-    return made
+        step_of_time = np.searchsorted(begin, times_s, side="right") - 1
+        bits = before[step_of_time] + (times_s - begin[step_of_time]) * rates[step_of_time]
+    mean_bps: Values = np.diff(bits) / np.diff(times_s)
+    return mean_bps

@@ -51,16 +51,16 @@ def rtt(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     """
     is_each = "rtts" in run.tables
     table, column = ("rtts", "rtt_s") if is_each else ("flow_samples", "srtt_s")
-    drawn = figure(run.summary)
+    chart = figure(run.summary)
     title = "Round-trip times" if is_each else "Smoothed round-trip times"
-    axes = _axes(drawn, title, "time [s]", "round-trip time [ms]")
+    axes = _axes(chart, title, "time [s]", "round-trip time [ms]")
     names, labels = _chosen(run, "flows", flows), _labels(run)
     has_ranges = False
     for i, (name, time, sample) in enumerate(
         _series(run.table(table), "flow", names, ["time_s", column])
     ):
-        known = np.isfinite(sample) & (sample > 0)
-        times, values = time[known], sample[known] * 1e3
+        is_sample = np.isfinite(sample) & (sample > 0)
+        times, values = time[is_sample], sample[is_sample] * 1e3
         look = line(i)
         if len(values) > _MOST_POINTS:
             has_ranges = True
@@ -73,7 +73,7 @@ def rtt(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     if has_ranges:
         _note(axes, "medians of 300 intervals; band: 5th to 95th percentile")
     _name_or_list(axes)
-    return drawn
+    return chart
 
 
 def _percentiles(times: Values, values: Values) -> tuple[Values, Values, Values, Values]:
@@ -118,8 +118,8 @@ def queue_delay(run: Run, *, links: Sequence[int | str] | None = None) -> Figure
             raise UnsupportedError(message)
     if not names:
         raise UnsupportedError("the rates of all links change; the figure queue shows packets")
-    drawn = figure(run.summary)
-    axes = _axes(drawn, "Queueing delay", "time [s]", "bytes queued over the rate [ms]")
+    chart = figure(run.summary)
+    axes = _axes(chart, "Queueing delay", "time [s]", "bytes queued over the rate [ms]")
     rates = {str(link["id"]): float(link["rate_bps"]) for link in run.summary["links"]}
     rows = run.table("queues" if "queues" in run.tables else "link_samples")
     for i, (name, time, size) in enumerate(_series(rows, "link", names, ["time_s", "queue_bytes"])):
@@ -130,4 +130,4 @@ def queue_delay(run: Run, *, links: Sequence[int | str] | None = None) -> Figure
     if len(names) < count:
         _note(axes, f"{len(names)} of {count} links (each direction is one)")
     _name_or_list(axes)
-    return drawn
+    return chart

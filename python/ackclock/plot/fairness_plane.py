@@ -63,19 +63,19 @@ def phase(
         apart = max(1, round(_MEAN_OVER_S / step))
         rates.append(8e-6 * (delivered[apart:] - delivered[:-apart]) / (apart * step))
         times = time[apart:]
-    shown = np.ones(len(times), dtype=bool)
+    in_window = np.ones(len(times), dtype=bool)
     if window is not None:
-        shown = (times >= window[0]) & (times <= window[1])
-    if shown.sum() < 2:
+        in_window = (times >= window[0]) & (times <= window[1])
+    if in_window.sum() < 2:
         raise UnsupportedError("a phase plot needs two samples in its window of time")
-    x, y = (values[: len(shown)][shown] for values in rates)
-    drawn = figure(run.summary, width=5.6, height=4.6)
+    x, y = (values[: len(in_window)][in_window] for values in rates)
+    chart = figure(run.summary, width=5.6, height=4.6)
     first, second = (labels[name] for name in names[:2])
-    axes = _axes(drawn, "Phase plot", f"{first} [Mbit/s]", f"{second} [Mbit/s]")
+    axes = _axes(chart, "Phase plot", f"{first} [Mbit/s]", f"{second} [Mbit/s]")
     points = np.column_stack([x, y])
     pieces = np.stack([points[:-1], points[1:]], axis=1)
     curve = LineCollection(list(pieces), cmap="viridis", linewidths=1.4)
-    curve.set_array(times[shown][1:])
+    curve.set_array(times[in_window][1:])
     axes.add_collection(curve)
     axes.plot(x[-1:], y[-1:], "o", color="black", markersize=4)
     capacity = max(link["utilisation"] * link["rate_bps"] for link in run.summary["links"]) / 1e6
@@ -85,6 +85,6 @@ def phase(
     axes.set_xlim(0, most)
     axes.set_ylim(0, most)
     axes.set_aspect("equal")
-    drawn.colorbar(curve, ax=axes, label="time [s]")
+    chart.colorbar(curve, ax=axes, label="time [s]")
     _note(axes, "means over 1 s; dashed: equal; dotted: a full link; dot: the end")
-    return drawn
+    return chart

@@ -43,12 +43,12 @@ _MOST_INTERVALS = 120
 """Goodput over time is drawn as at most so many means."""
 
 
-def _chosen(run: Run, kind: str, wanted: Sequence[int | str] | None) -> list[str]:
+def _chosen(run: Run, kind: str, selected: Sequence[int | str] | None) -> list[str]:
     names = [str(item["id"]) for item in run.summary[kind]]
-    if wanted is None:
+    if selected is None:
         return names
     result = []
-    for item in wanted:
+    for item in selected:
         if isinstance(item, int):
             if not 0 <= item < len(names):
                 message = f"there is no entry {item} among the {len(names)} {kind}"
@@ -66,14 +66,14 @@ def _series(rows: pa.Table, key: str, names: list[str], columns: list[str]) -> I
     """For each name its columns as arrays, in the order of time."""
     column = rows.column(key).combine_chunks()
     indices = column.indices.to_numpy(zero_copy_only=False)
-    place = {str(name): i for i, name in enumerate(column.dictionary.to_pylist())}
+    code_of_name = {str(name): i for i, name in enumerate(column.dictionary.to_pylist())}
     order = np.argsort(indices, kind="stable")
-    bounds = np.searchsorted(indices[order], np.arange(len(place) + 1))
+    bounds = np.searchsorted(indices[order], np.arange(len(code_of_name) + 1))
     data = [rows.column(c).to_numpy().astype(float)[order] for c in columns]
     for name in names:
-        if name in place:
-            at = slice(bounds[place[name]], bounds[place[name] + 1])
-            yield (name, *[values[at] for values in data])
+        if name in code_of_name:
+            own_rows = slice(bounds[code_of_name[name]], bounds[code_of_name[name] + 1])
+            yield (name, *[values[own_rows] for values in data])
 
 
 def _axes(made: Figure, title: str, x: str, y: str) -> Axes:
@@ -118,8 +118,8 @@ def _labels(run: Run) -> dict[str, str]:
     """What a legend calls each flow: its id and control, or its ends where it was given no id."""
     flows = run.summary["flows"]
     ends = [f"{flow['src']} -> {flow['dst']}" for flow in flows]
-    shared = {one for one, count in Counter(ends).items() if count > 1}
-    made = {}
+    shared = {ends_text for ends_text, count in Counter(ends).items() if count > 1}
+    labels = {}
     for i, (flow, way) in enumerate(zip(flows, ends, strict=True)):
         name = str(flow["id"])
         label = name
@@ -127,8 +127,8 @@ def _labels(run: Run) -> dict[str, str]:
             label = f"{way} [{i}]" if way in shared else way
         if flow.get("cc") not in (None, "", name):
             label += f" ({flow['cc']})"
-        made[name] = label
-    return made
+        labels[name] = label
+    return labels
 
 
 def cwnd(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
@@ -142,8 +142,8 @@ def cwnd(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
         Which flows, by number or name; left out: all.
     """
     rows = run.tables.get("windows") or run.tables.get("flow_samples") or run.table("windows")
-    made = figure(run.summary)
-    axes = _axes(made, "Congestion window", "time [s]", "cwnd [segments]")
+    chart = figure(run.summary)
+    axes = _axes(chart, "Congestion window", "time [s]", "cwnd [segments]")
     names, labels = _chosen(run, "flows", flows), _labels(run)
     for i, (name, time, window) in enumerate(
         _series(rows, "flow", names, ["time_s", "cwnd_segments"])
@@ -151,7 +151,7 @@ def cwnd(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
         axes.plot(time, window, drawstyle="steps-post", label=labels[name], **line(i))
     axes.set_ylim(bottom=0)
     _name_or_list(axes)
-    return made
+    return chart
 
 
 def _rates(
@@ -169,9 +169,9 @@ def _rates(
     out = []
     for name, time, count in _series(rows, "flow", names, ["time_s", column]):
         step = -(-len(time) // _MOST_INTERVALS)
-        at, bits = time[::step], count[::step] * 8
-        if len(at) > 1:
-            out.append((name, (at[1:] + at[:-1]) / 2, np.diff(bits) / np.diff(at)))
+        edges, bits = time[::step], count[::step] * 8
+        if len(edges) > 1:
+            out.append((name, (edges[1:] + edges[:-1]) / 2, np.diff(bits) / np.diff(edges)))
     return out
 
 
@@ -195,19 +195,19 @@ def _narrowest(run: Run) -> dict[str, float]:
 def _varying(run: Run, middles: Values) -> list[Values]:
     """Mean rate of each link whose rate changes, by interval [bit/s]; links that agree are one."""
     try:
-        found = schedules(without_code(run.scenario).expanded().data)
+        rate_schedules = schedules(without_code(run.scenario).expanded().data)
     except AckclockError:  # a trace file may be gone since it ran
         return []
     if len(middles) < 2:
         return []
     half = (middles[1] - middles[0]) / 2
     edges = np.append(middles - half, middles[-1] + half)
-    made: list[Values] = []
-    for rate, schedule in found:
+    capacities: list[Values] = []
+    for rate, schedule in rate_schedules:
         capacity = mean_capacity(rate, schedule, edges)
-        if not any(np.array_equal(capacity, other) for other in made):
-            made.append(capacity)
-    return made
+        if not any(np.array_equal(capacity, other) for other in capacities):
+            capacities.append(capacity)
+    return capacities
 
 
 def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
@@ -224,35 +224,39 @@ def throughput(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     flows
         Which flows, by number or name; left out: all.
     """
-    made = figure(run.summary)
+    chart = figure(run.summary)
     rates = _rates(run, flows, "received_bytes")
     title = "Delivery rate" + _interval(rates)
-    axes = _axes(made, title, "time [s]", "payload that arrived [Mbit/s]")
+    axes = _axes(chart, title, "time [s]", "payload that arrived [Mbit/s]")
     labels = _labels(run)
     for i, (name, time, rate) in enumerate(rates):
         axes.plot(time, rate / 1e6, label=labels[name], **line(i))
     limits = _narrowest(run)
-    known = [(rate.max(), limits[name]) for name, _, rate in rates if name in limits]
+    peaks = [(rate.max(), limits[name]) for name, _, rate in rates if name in limits]
     varying = _varying(run, rates[0][1]) if rates else []
     for capacity, dashes in zip(varying, _CAPACITY_DASHES, strict=False):
         axes.step(
             rates[0][1], capacity / 1e6, where="mid", color="#666666", linewidth=1, linestyle=dashes
         )
     if varying:
-        shown, count = min(len(varying), len(_CAPACITY_DASHES)), len(varying)
-        what = "capacity of the link" if count == 1 else f"capacities of {shown} of {count} links"
-        if shown == count > 1:
-            what = f"capacities of the {count} links"
-        _note(axes, f"{'dotted' if count == 1 else 'grey'}: {what} whose rate changes")
-    elif any(rate > limit / 2 for rate, limit in known):  # far below, curves would be flat for it
-        top = max(limit for _, limit in known)
-        one = all(limit == top for _, limit in known)
-        what = "narrowest link" if one else "widest bottleneck"
+        shown_count, count = min(len(varying), len(_CAPACITY_DASHES)), len(varying)
+        line_text = (
+            "capacity of the link"
+            if count == 1
+            else f"capacities of {shown_count} of {count} links"
+        )
+        if shown_count == count > 1:
+            line_text = f"capacities of the {count} links"
+        _note(axes, f"{'dotted' if count == 1 else 'grey'}: {line_text} whose rate changes")
+    elif any(rate > limit / 2 for rate, limit in peaks):  # far below, curves would be flat for it
+        top = max(limit for _, limit in peaks)
+        is_equal = all(limit == top for _, limit in peaks)
+        line_text = "narrowest link" if is_equal else "widest bottleneck"
         axes.axhline(top / 1e6, color="#666666", linewidth=1, linestyle=":")
-        _note(axes, f"dotted: {what}, {engineering(top, 'bit/s')}")
+        _note(axes, f"dotted: {line_text}, {engineering(top, 'bit/s')}")
     axes.set_ylim(bottom=0)
     _name_or_list(axes)
-    return made
+    return chart
 
 
 def longest_queues(run: Run, names: list[str]) -> list[str]:
@@ -285,8 +289,8 @@ def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
     every = len(names)
     if links is None:
         names = longest_queues(run, names)
-    made = figure(run.summary)
-    axes = _axes(made, "Queue", "time [s]", "queue [packets]")
+    chart = figure(run.summary)
+    axes = _axes(chart, "Queue", "time [s]", "queue [packets]")
     rows = run.table("queues" if "queues" in run.tables else "link_samples")
     for i, (name, time, length) in enumerate(
         _series(rows, "link", names, ["time_s", "queue_packets"])
@@ -300,7 +304,7 @@ def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
             " those with the longest mean queue",
         )
     _name_or_list(axes)
-    return made
+    return chart
 
 
 def delay(
@@ -325,8 +329,8 @@ def delay(
     UnsupportedError
         There is no sample in the window.
     """
-    made = figure(run.summary)
-    axes = _axes(made, "Round-trip times", "round-trip time [ms]", "share of samples at most this")
+    chart = figure(run.summary)
+    axes = _axes(chart, "Round-trip times", "round-trip time [ms]", "share of samples at most this")
     names, labels = _chosen(run, "flows", flows), _labels(run)
     since, until = window or (-np.inf, np.inf)
     count = 0
@@ -346,7 +350,7 @@ def delay(
         )
     axes.set_ylim(0, 1)
     _legend(axes)
-    return made
+    return chart
 
 
 def _at_work(run: Run, flows: Sequence[int | str] | None) -> list[npt.NDArray[np.bool_]]:
@@ -361,13 +365,13 @@ def _at_work(run: Run, flows: Sequence[int | str] | None) -> list[npt.NDArray[np
     for name, time, flying, sent in _series(
         run.table("flow_samples"), "flow", _chosen(run, "flows", flows), columns
     ):
-        done = (flying == 0) & (sent == sent[-1]) & (sent > 0)
+        is_finished = (flying == 0) & (sent == sent[-1]) & (sent > 0)
         # Nothing follows the last sample, so it cannot show that a source sends no more.
-        done[-1:] = done[-2:-1]
+        is_finished[-1:] = is_finished[-2:-1]
         step = -(-len(time) // _MOST_INTERVALS)
-        at, over = time[::step], done[::step]
-        if len(at) > 1:
-            out.append((starts[name] <= at[:-1] + 1e-9) & ~over[1:])
+        edges, over = time[::step], is_finished[::step]
+        if len(edges) > 1:
+            out.append((starts[name] <= edges[:-1] + 1e-9) & ~over[1:])
     return out
 
 
@@ -394,10 +398,10 @@ def fairness(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     if not count.any():
         raise UnsupportedError("no flow lasts a whole interval; choose a shorter interval")
     pairs = zip(shares, active, strict=True)
-    index = [jain(share[at]) if at.any() else np.nan for share, at in pairs]
+    index = [jain(share[is_active]) if is_active.any() else np.nan for share, is_active in pairs]
     time = rates[0][1][:length]
-    made = figure(run.summary)
-    axes = _axes(made, "Fairness of goodput" + _interval(rates), "time [s]", "Jain's index [1]")
+    chart = figure(run.summary)
+    axes = _axes(chart, "Fairness of goodput" + _interval(rates), "time [s]", "Jain's index [1]")
     # Dots, for a point between two intervals without one is no line.
     axes.plot(time, index, marker=".", markersize=3, **line(0))
     least = np.divide(1.0, count, out=np.full(length, np.nan), where=count > 0)
@@ -409,7 +413,7 @@ def fairness(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
         " dotted: 1/n, where one of them has all",
     )
     axes.set_ylim(0, 1.03)
-    return made
+    return chart
 
 
 def network_map(run: Run, utilisation: dict[str, float] | None = None) -> Figure:
@@ -426,17 +430,21 @@ def network_map(run: Run, utilisation: dict[str, float] | None = None) -> Figure
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
     net = without_code(run.scenario).expanded().data["net"]
-    places = {
+    coordinates = {
         node["id"]: (node["lon"], node["lat"])
         for node in net.get("nodes", ())
         if "lon" in node and "lat" in node
     }
-    links = [link for link in net.get("links", ()) if link["a"] in places and link["b"] in places]
+    links = [
+        link
+        for link in net.get("links", ())
+        if link["a"] in coordinates and link["b"] in coordinates
+    ]
     if not links:
         raise UnsupportedError("a map needs a network whose nodes have lat and lon")
     used = utilisation or {str(x["id"]): float(x["utilisation"]) for x in run.summary["links"]}
-    made = figure(run.summary, 7.2, 5.4)
-    axes = _axes(made, "Utilisation of links, busier direction", "longitude [°]", "latitude [°]")
+    chart = figure(run.summary, 7.2, 5.4)
+    axes = _axes(chart, "Utilisation of links, busier direction", "longitude [°]", "latitude [°]")
     colours = LinearSegmentedColormap.from_list("used", style()["map_colours"])
     norm = Normalize(0, 1)
     rates = np.array([_bps(link["rate"]) for link in links])
@@ -446,28 +454,32 @@ def network_map(run: Run, utilisation: dict[str, float] | None = None) -> Figure
         a, b = link["a"], link["b"]
         both = (name, f"{name}:back") if name else (f"{a}->{b}", f"{b}->{a}")
         share = max(used.get(direction, 0.0) for direction in both)
-        (x1, y1), (x2, y2) = places[a], places[b]
+        (x1, y1), (x2, y2) = coordinates[a], coordinates[b]
         axes.plot([x1, x2], [y1, y2], color=colours(norm(share)), linewidth=width, zorder=2)
-    axes.plot(*zip(*places.values(), strict=True), "o", color="#333333", markersize=3.5, zorder=3)
-    latitude = float(np.mean([y for _, y in places.values()]))
+    axes.plot(
+        *zip(*coordinates.values(), strict=True), "o", color="#333333", markersize=3.5, zorder=3
+    )
+    latitude = float(np.mean([y for _, y in coordinates.values()]))
     axes.set_aspect(1 / np.cos(np.radians(latitude)))
-    bar = made.colorbar(ScalarMappable(norm, colours), ax=axes, shrink=0.8)
+    bar = chart.colorbar(ScalarMappable(norm, colours), ax=axes, shrink=0.8)
     bar.set_label("utilisation [1]")
-    _name_places(made, axes, places)
-    return made
+    _name_places(chart, axes, coordinates)
+    return chart
 
 
-def _name_places(made: Figure, axes: Axes, places: dict[Any, tuple[float, float]]) -> None:
+def _name_places(chart: Figure, axes: Axes, coordinates: dict[Any, tuple[float, float]]) -> None:
     """Write names beside their dots, each where it covers least of dots and other names."""
     from matplotlib.patheffects import withStroke
 
-    made.draw_without_rendering()
-    scale = 72 / made.dpi
-    at = {name: axes.transData.transform(place) * scale for name, place in places.items()}
-    dots = [(x - 3, y - 3, x + 3, y + 3) for x, y in at.values()]
+    chart.draw_without_rendering()
+    scale = 72 / chart.dpi
+    points = {
+        name: axes.transData.transform(position) * scale for name, position in coordinates.items()
+    }
+    dots = [(x - 3, y - 3, x + 3, y + 3) for x, y in points.values()]
     taken: list[tuple[float, float, float, float]] = []
     size = 7.0
-    for name, (x, y) in sorted(at.items(), key=lambda item: (item[1][0], item[1][1])):
+    for name, (x, y) in sorted(points.items(), key=lambda item: (item[1][0], item[1][1])):
         width = 0.62 * size * len(str(name))
         choices = [
             (dx, dy)
@@ -483,7 +495,7 @@ def _name_places(made: Figure, axes: Axes, places: dict[Any, tuple[float, float]
         taken.append(boxes[best])
         axes.annotate(
             str(name),
-            places[name],
+            coordinates[name],
             xytext=choices[best],
             textcoords="offset points",
             fontsize=size,

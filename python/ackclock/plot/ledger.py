@@ -29,12 +29,12 @@ def totals(run: Run) -> dict[str, dict[tuple[str, str], int]]:
     run
         What to read.
     """
-    found: dict[str, dict[tuple[str, str], int]] = {}
+    bytes_of_link: dict[str, dict[tuple[str, str], int]] = {}
     for row in run.table("ledger").to_pylist():
-        link = found.setdefault(str(row["link"]), {})
+        link = bytes_of_link.setdefault(str(row["link"]), {})
         key = (str(row["flow"]), str(row["fate"]))
         link[key] = link.get(key, 0) + row["sent_bytes"]
-    return found
+    return bytes_of_link
 
 
 def ledger(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
@@ -52,27 +52,29 @@ def ledger(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
     """
     import matplotlib as mpl
 
-    found = totals(run)
+    bytes_of_link = totals(run)
     names = _chosen(run, "links", links)
     every = len(names)
 
     def vain(name: str) -> int:
         bad = ("lost", "duplicate")
-        return sum(size for (_, fate), size in found.get(name, {}).items() if fate in bad)
+        return sum(size for (_, fate), size in bytes_of_link.get(name, {}).items() if fate in bad)
 
     if links is None:
-        names = sorted(names, key=lambda name: (-vain(name), -sum(found.get(name, {}).values())))
-        names = [name for name in names if name in found][:_MOST_SHOWN] or names[:1]
+        names = sorted(
+            names, key=lambda name: (-vain(name), -sum(bytes_of_link.get(name, {}).values()))
+        )
+        names = [name for name in names if name in bytes_of_link][:_MOST_SHOWN] or names[:1]
     rates = dict(zip(run.links["id"].to_pylist(), run.links["rate_bps"].to_pylist(), strict=True))
     duration = float(run.summary["duration_s"])
     labels, palette = _labels(run), style()["colours"]
     flows = [str(flow["id"]) for flow in run.summary["flows"]]
-    made = figure(run.summary, height=1.6 + 0.45 * len(names))
-    axes = _axes(made, "Ledger", "share of the link's capacity [%]", "")
+    chart = figure(run.summary, height=1.6 + 0.45 * len(names))
+    axes = _axes(chart, "Ledger", "share of the link's capacity [%]", "")
     used: set[str] = set()
     with mpl.rc_context({**style()["rc"], "hatch.linewidth": 0.6}):
         for y, name in enumerate(names):
-            left, shares = 0.0, found.get(name, {})
+            left, shares = 0.0, bytes_of_link.get(name, {})
             for i, flow in enumerate(flows):
                 for fate, hatch in _HATCHES.items():
                     bits = 8.0 * shares.get((flow, fate), 0)
@@ -101,4 +103,4 @@ def ledger(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
     if len(names) < every:
         _note(axes, f"{len(names)} of {every} links, those that sent most in vain")
     _legend(axes)
-    return made
+    return chart

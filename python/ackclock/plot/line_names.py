@@ -64,9 +64,9 @@ def _end(axes: Axes, line: Line2D) -> float | None:
     return float(np.clip(height, 0.0, 1.0))
 
 
-def _spread(wanted: list[float], gap: float) -> list[float]:
+def _spread(targets: list[float], gap: float) -> list[float]:
     """Move heights apart, by as little as keeps them in order, at least a gap from each other."""
-    heights = list(wanted)
+    heights = list(targets)
     for i in range(1, len(heights)):
         heights[i] = max(heights[i], heights[i - 1] + gap)
     # What was pushed beyond the top comes down, and pushes what is below it.

@@ -57,12 +57,12 @@ def describe_metric(text: str) -> str:
     metric = _FORM.fullmatch(text.strip())
     if metric is None:
         return text
-    what, table, function = _column(metric["column"]), metric["table"], metric["function"]
+    quantity, table, function = _column(metric["column"]), metric["table"], metric["function"]
     if table in ("flows", "links"):
-        names = [part.strip().removeprefix("id=") for part in (metric["filter"] or "").split(",")]
+        names = [pair.strip().removeprefix("id=") for pair in (metric["filter"] or "").split(",")]
         whose = ", ".join(name.replace("=", " ") for name in names if name)
-        what = f"{what} of {whose or table}"
-    return what if function is None else f"{_FUNCTIONS.get(function, function)} {what}"
+        quantity = f"{quantity} of {whose or table}"
+    return quantity if function is None else f"{_FUNCTIONS.get(function, function)} {quantity}"
 
 
 def _column(name: str) -> str:

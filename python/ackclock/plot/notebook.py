@@ -42,9 +42,9 @@ class NotebookFigure(Figure):
             if id(text) in numbers:
                 continue
             text.set_parse_math(False)
-            shown = printable(text.get_text())
-            if shown != text.get_text():
-                text.set_text(shown)
+            visible = printable(text.get_text())
+            if visible != text.get_text():
+                text.set_text(visible)
         super().draw(renderer)
 
     def _number_labels(self) -> Iterator[Text]:

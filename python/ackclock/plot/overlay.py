@@ -47,30 +47,32 @@ def overlay(
     UnsupportedError
         The figure cannot be overlaid, or a run lacks its table.
     """
-    found = find(kind, "run")
-    if not found.overlays:
-        known = ", ".join(one.name for one in FIGURES.values() if one.overlays)
-        raise UnsupportedError(f'the figure "{kind}" cannot be overlaid; these can: {known}')
-    options: dict[str, Any] = {found.selects: {"flows": flows, "links": links}[found.selects]}
-    if shape is not None and found.takes_window:
+    entry = find(kind, "run")
+    if not entry.overlays:
+        overlayable = ", ".join(
+            figure_kind.name for figure_kind in FIGURES.values() if figure_kind.overlays
+        )
+        raise UnsupportedError(f'the figure "{kind}" cannot be overlaid; these can: {overlayable}')
+    options: dict[str, Any] = {entry.selects: {"flows": flows, "links": links}[entry.selects]}
+    if shape is not None and entry.takes_window:
         options["window"] = shape.window_s
-    single = {name: found.draw(run, **options).axes[0] for name, run in runs.items()}
+    single = {name: entry.draw(run, **options).axes[0] for name, run in runs.items()}
     first = next(iter(single.values()))
-    made = figure(None)
-    axes = _axes(made, _title(first.get_title(loc="left")), first.get_xlabel(), first.get_ylabel())
+    chart = figure(None)
+    axes = _axes(chart, _title(first.get_title(loc="left")), first.get_xlabel(), first.get_ylabel())
     dashes, colours = style()["dashes"], style()["colours"]
-    places: dict[str, int] = {}
-    for number, (name, drawn) in enumerate(single.items()):
-        for curve in drawn.get_lines():
+    number_of_label: dict[str, int] = {}
+    for number, (name, single_axes) in enumerate(single.items()):
+        for curve in single_axes.get_lines():
             label = str(curve.get_label())
             if label.startswith("_") and kind != "fairness":
                 continue  # a capacity or another line beside the curves
-            if kind == "fairness" and curve is not drawn.get_lines()[0]:
+            if kind == "fairness" and curve is not single_axes.get_lines()[0]:
                 continue
             alone = label.startswith("_")
-            place = places.setdefault(label, len(places))
+            index = number_of_label.setdefault(label, len(number_of_label))
             look = line(number) if alone else {
-                "color": colours[place % len(colours)], "linestyle": dashes[number % len(dashes)]
+                "color": colours[index % len(colours)], "linestyle": dashes[number % len(dashes)]
             }  # fmt: skip
             axes.plot(
                 *curve.get_data(),
@@ -83,14 +85,14 @@ def overlay(
         _note(axes, "the same scenario, other seeds")
     _legend(axes)
     recipe(
-        made,
+        chart,
         scenario=" ".join(f"{name} {run.summary['scenario_hash']}" for name, run in runs.items()),
         seeds=" ".join(dict.fromkeys(str(run.summary["seed"]) for run in runs.values())),
         version=" ".join(dict.fromkeys(str(run.summary["version"]) for run in runs.values())),
     )
     if shape is not None:
-        shape.apply(made, kind, is_windowed=found.takes_window)
-    return made
+        shape.apply(chart, kind, is_windowed=entry.takes_window)
+    return chart
 
 
 def _title(title: str) -> str:

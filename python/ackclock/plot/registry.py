@@ -144,6 +144,6 @@ def find(name: str, of: Of) -> Kind:
     if kind is None:
         raise UnsupportedError(f'there is no figure "{name}"; {suggestion(name, names(of))}')
     if kind.of != of:
-        known = ", ".join(names(of))
-        raise UnsupportedError(f'the figure "{name}" is of a {kind.of}; of a {of}: {known}')
+        kind_names = ", ".join(names(of))
+        raise UnsupportedError(f'the figure "{name}" is of a {kind.of}; of a {of}: {kind_names}')
     return kind

@@ -41,27 +41,29 @@ def sequence(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     names = _chosen(run, "flows", flows)
     every = len(names)
     names = names[:1] if flows is None else names[:_MOST_SHOWN]
-    made = figure(run.summary)
-    axes = _axes(made, "Time sequence", "time [s]", "segment")
+    chart = figure(run.summary)
+    axes = _axes(chart, "Time sequence", "time [s]", "segment")
     labels = _labels(run)
     for i, name in enumerate(names):
-        seen = _seen(run, name)
-        if not len(seen["sent"]):
+        events = _seen(run, name)
+        if not len(events["sent"]):
             message = f'the table "packets" does not have the first link of flow "{name}"'
             raise UnsupportedError(message)
         colour = line(i)["color"]
-        first, again = _split(seen["sent"])
+        first, again = _split(events["sent"])
         title = labels[name]
         axes.plot(*first.T, ".", markersize=2.5, color=colour, label=f"{title}: sent")
-        for points, mark, what, shade in (
+        for points, mark, event_text, shade in (
             (again, "s", "sent again", style()["colours"][4]),
-            (seen["dropped"], "x", "dropped", style()["colours"][1]),
+            (events["dropped"], "x", "dropped", style()["colours"][1]),
         ):
             if len(points):
-                axes.plot(*points.T, mark, markersize=4, color=shade, label=f"{title}: {what}")
-        if len(seen["acknowledged"]):
+                axes.plot(
+                    *points.T, mark, markersize=4, color=shade, label=f"{title}: {event_text}"
+                )
+        if len(events["acknowledged"]):
             axes.plot(
-                *seen["acknowledged"].T, drawstyle="steps-post", linewidth=0.9, color="#666666",
+                *events["acknowledged"].T, drawstyle="steps-post", linewidth=0.9, color="#666666",
                 label=f"{title}: acknowledged",
             )  # fmt: skip
     note = f"{len(names)} of {every} flows" if len(names) < every else ""
@@ -74,11 +76,13 @@ def sequence(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
         since, until, lowest, highest = window
         axes.set_xlim(since, until)
         axes.set_ylim(lowest, highest)
-        note = "; ".join(part for part in (note, f"from {since:.3g} s to {until:.3g} s") if part)
+        note = "; ".join(
+            clause for clause in (note, f"from {since:.3g} s to {until:.3g} s") if clause
+        )
     if note:
         _note(axes, note)
     _legend(axes)
-    return made
+    return chart
 
 
 _WINDOW_RTTS = (2, 10)
@@ -86,21 +90,21 @@ _WINDOW_RTTS = (2, 10)
 
 
 def _window(
-    run: Run, name: str, seen: dict[str, np.ndarray[Any, Any]]
+    run: Run, name: str, events: dict[str, np.ndarray[Any, Any]]
 ) -> tuple[float, float, float, float] | None:
     """Ends of time and of segment numbers around the first retransmission; None for a short run."""
     flow = next(flow for flow in run.summary["flows"] if str(flow["id"]) == name)
     round_trip = flow["srtt_mean_s"] or 0.0
     before, after = _WINDOW_RTTS
-    sent = seen["sent"]
+    sent = events["sent"]
     if not round_trip or np.ptp(sent[:, 0]) < 3 * (before + after) * round_trip:
         return None
     again = _split(sent)[1]
     middle = again[:, 0].min() if len(again) else sent[0, 0] + before * round_trip
     first, until = max(0.0, middle - before * round_trip), middle + after * round_trip
-    shown = sent[(sent[:, 0] >= first) & (sent[:, 0] <= until), 1]
-    margin = 0.05 * max(1.0, np.ptp(shown))
-    return first, until, max(0.0, shown.min() - margin), shown.max() + margin
+    segments = sent[(sent[:, 0] >= first) & (sent[:, 0] <= until), 1]
+    margin = 0.05 * max(1.0, np.ptp(segments))
+    return first, until, max(0.0, segments.min() - margin), segments.max() + margin
 
 
 def _seen(run: Run, name: str) -> dict[str, np.ndarray[Any, Any]]:
@@ -111,7 +115,11 @@ def _seen(run: Run, name: str) -> dict[str, np.ndarray[Any, Any]]:
     ends = {str(link["id"]): (str(link["src"]), str(link["dst"])) for link in run.summary["links"]}
     table = run.table("packets")
     rows = table.filter(pc.equal(pc.cast(table["flow"], "string"), name)).to_pylist()
-    found: dict[str, list[tuple[float, int]]] = {"sent": [], "dropped": [], "acknowledged": []}
+    points_of_event: dict[str, list[tuple[float, int]]] = {
+        "sent": [],
+        "dropped": [],
+        "acknowledged": [],
+    }
     for row in rows:
         source, target = ends[str(row["link"])]
         if row.get("flags", 0) & (_SYN | _DATAGRAM):
@@ -119,12 +127,14 @@ def _seen(run: Run, name: str) -> dict[str, np.ndarray[Any, Any]]:
         point = row["time_s"], row["seq"]
         if row["is_ack"]:
             if row["event"] == "departure" and target == str(flow["src"]):
-                found["acknowledged"].append(point)
+                points_of_event["acknowledged"].append(point)
         elif row["event"] == "drop":
-            found["dropped"].append(point)
+            points_of_event["dropped"].append(point)
         elif row["event"] == "arrival" and source == str(flow["src"]):
-            found["sent"].append(point)
-    return {what: np.array(sorted(points)).reshape(-1, 2) for what, points in found.items()}
+            points_of_event["sent"].append(point)
+    return {
+        event: np.array(sorted(points)).reshape(-1, 2) for event, points in points_of_event.items()
+    }
 
 
 def _split(sent: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -118,7 +118,9 @@ class Shape:
         for curve in axes.get_lines():
             if str(curve.get_label()).startswith("_"):
                 continue  # a capacity or another line beside the curves
-            times, values = (np.asarray(part, dtype=float) for part in curve.get_data())
+            times, values = (
+                np.asarray(coordinates, dtype=float) for coordinates in curve.get_data()
+            )
             # A curve in steps comes from the point before.
             first = max(0, int(np.searchsorted(times, since)) - 1)
             inside = values[first:][times[first:] <= until]

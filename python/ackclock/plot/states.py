@@ -38,7 +38,9 @@ def intervals(run: Run, name: str) -> list[tuple[float, float, str]]:
     times = rows["time_s"].to_pylist()
     names = pc.cast(rows["state"], "string").to_pylist()
     ends = [*times[1:], float(run.summary["duration_s"])]
-    return [found for found in zip(times, ends, names, strict=True) if found[0] < found[1]]
+    return [
+        interval for interval in zip(times, ends, names, strict=True) if interval[0] < interval[1]
+    ]
 
 
 def states(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
@@ -59,18 +61,20 @@ def states(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     every = len(names)
     names = names[:_MOST_SHOWN]
     labels = _labels(run)
-    found = {name: intervals(run, name) for name in names}
-    kinds = list(dict.fromkeys(state for bands in found.values() for *_, state in bands))
+    bands_of_flow = {name: intervals(run, name) for name in names}
+    kinds = list(dict.fromkeys(state for bands in bands_of_flow.values() for *_, state in bands))
     palette = style()["colours"]
     colours = {state: palette[i % len(palette)] for i, state in enumerate(kinds)}
-    made = figure(run.summary, height=1.2 + 2.0 * len(names))
+    chart = figure(run.summary, height=1.2 + 2.0 * len(names))
     with mpl.rc_context(style()["rc"]):
-        rooms = made.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+        rooms = chart.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     rows = run.tables.get("windows") or run.tables.get("flow_samples")
     for i, (name, axes) in enumerate(zip(names, rooms, strict=True)):
         axes.set_title(f"States of {labels[name]}", loc="left")
-        for state in dict.fromkeys(state for *_, state in found[name]):
-            bands = [(start, end - start) for start, end, kind in found[name] if kind == state]
+        for state in dict.fromkeys(state for *_, state in bands_of_flow[name]):
+            bands = [
+                (start, end - start) for start, end, kind in bands_of_flow[name] if kind == state
+            ]
             axes.broken_barh(
                 bands, (0, 1), transform=axes.get_xaxis_transform(), alpha=0.3, linewidth=0,
                 color=colours[state], label=state,
@@ -82,10 +86,10 @@ def states(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
             axes.set_ylim(bottom=0)
         else:
             axes.set_yticks([])
-        ends = [end for _, end, _ in found[name]]
+        ends = [end for _, end, _ in bands_of_flow[name]]
         axes.set_xlim(0, float(np.max(ends, initial=run.summary["duration_s"])))
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     rooms[-1].set_xlabel("time [s]")
     if len(names) < every:
         _note(rooms[0], f"{len(names)} of {every} flows")
-    return made
+    return chart

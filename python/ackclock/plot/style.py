@@ -50,18 +50,18 @@ def figure(summary: dict[str, Any] | None, width: float = 7.2, height: float = 4
     from ackclock.plot.notebook import NotebookFigure
 
     with mpl.rc_context(style()["rc"]):
-        made = NotebookFigure(figsize=(width, height), layout="constrained")
+        chart = NotebookFigure(figsize=(width, height), layout="constrained")
     if summary is not None:
         recipe(
-            made,
+            chart,
             scenario=str(summary["scenario_hash"]),
             seeds=str(summary["seed"]),
             version=str(summary["version"]),
         )
-    return made
+    return chart
 
 
-def recipe(figure: Figure, **known: str) -> None:
+def recipe(figure: Figure, **fields: str) -> None:
     """Attach to a figure what is needed to make it again, and print it small below.
 
     Parameters
@@ -71,16 +71,16 @@ def recipe(figure: Figure, **known: str) -> None:
     **known
         ``scenario`` (hash, or names and hashes), ``seeds``, ``version``.
     """
-    figure._ackclock_recipe = known  # type: ignore[attr-defined]
-    words = [word[:12] for word in known.get("scenario", "").split()]
+    figure._ackclock_recipe = fields  # type: ignore[attr-defined]
+    names = [word[:12] for word in fields.get("scenario", "").split()]
     text = "ackclock " + ", ".join(
-        part
-        for part in (
-            known.get("version", ""),
-            f"scenario{'s' * (len(words) > 2)} {' '.join(words)}" if words else "",
-            f"seed{'s' * (' ' in known['seeds'])} {known['seeds']}" if "seeds" in known else "",
+        clause
+        for clause in (
+            fields.get("version", ""),
+            f"scenario{'s' * (len(names) > 2)} {' '.join(names)}" if names else "",
+            f"seed{'s' * (' ' in fields['seeds'])} {fields['seeds']}" if "seeds" in fields else "",
         )
-        if part
+        if clause
     )
     figure.supxlabel(text, fontsize=6, color="#777777", x=0.995, ha="right")
 
@@ -102,10 +102,10 @@ def save(figure: Figure, path: str | Path, *, command: str = "") -> None:
     from ackclock._util.json_text import json_text
     from ackclock.errors import UnsupportedError
 
-    known = dict(getattr(figure, "_ackclock_recipe", {}))
+    recipe_fields = dict(getattr(figure, "_ackclock_recipe", {}))
     if command:
-        known["command"] = command
-    text = json_text(dict(sorted(known.items())))
+        recipe_fields["command"] = command
+    text = json_text(dict(sorted(recipe_fields.items())))
     path = Path(path)
     kind = path.suffix.lower()
     metadata: dict[str, Any] = {

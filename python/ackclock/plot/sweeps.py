@@ -176,17 +176,17 @@ def lines(
     rows = _mean(result, metric, [name for name in (x, by) if name is not None])
     has_interval = any(row["has_interval"] for row in rows)
     title = "Mean and 95 % interval" if has_interval else "Mean"
-    made, axes = _made(result, title, x, metric)
+    chart, axes = _made(result, title, x, metric)
     order = _order(result, x)
     scale = _numbers(order)
-    place = dict(zip(order, scale[0] if scale else range(len(order)), strict=True))
+    position_of_label = dict(zip(order, scale[0] if scale else range(len(order)), strict=True))
     for i, (label, group) in enumerate(_groups(rows, by).items()):
-        group.sort(key=lambda row: place[_same(row[x], place)])
-        at = [place[_same(row[x], place)] for row in group]
+        group.sort(key=lambda row: position_of_label[_same(row[x], position_of_label)])
+        x_values = [position_of_label[_same(row[x], position_of_label)] for row in group]
         low, mean, high = ([row[name] for row in group] for name in ("ci_low", "mean", "ci_high"))
         look = line(i)
-        axes.plot(at, mean, marker=".", label=None if by is None else _text(label), **look)
-        axes.fill_between(at, low, high, color=look["color"], alpha=0.18, linewidth=0)
+        axes.plot(x_values, mean, marker=".", label=None if by is None else _text(label), **look)
+        axes.fill_between(x_values, low, high, color=look["color"], alpha=0.18, linewidth=0)
     if scale is None:
         axes.set_xticks(range(len(order)), [_text(label) for label in order])
     elif scale[1]:
@@ -194,7 +194,7 @@ def lines(
     _set_unit(axes.yaxis, metric)
     _note(axes, _seeds(rows) + _averaged(result, (x, by)))
     _legend(axes)
-    return made
+    return chart
 
 
 def _same(label: Any, known: dict[Any, Any]) -> Any:
@@ -242,14 +242,14 @@ def heatmap(
     at_y = {label: i for i, label in enumerate(lines_)}
     for row in rows:
         cells[at_y[_same(row[by], at_y)], at_x[_same(row[x], at_x)]] = row["mean"]
-    made, axes = _made(result, describe_metric(metric), x, by, height=1.6 + 0.45 * len(lines_))
+    chart, axes = _made(result, describe_metric(metric), x, by, height=1.6 + 0.45 * len(lines_))
     colours = LinearSegmentedColormap.from_list("value", style()["map_colours"])
     image = axes.imshow(cells, cmap=colours, aspect="auto", origin="lower")
     axes.grid(visible=False)
     axes.set_xticks(range(len(columns)), [_text(label) for label in columns])
     axes.set_yticks(range(len(lines_)), [_text(label) for label in lines_])
-    known = cells[~np.isnan(cells)]
-    middle = (known.min() + known.max()) / 2 if known.size else 0.0
+    present = cells[~np.isnan(cells)]
+    middle = (present.min() + present.max()) / 2 if present.size else 0.0
     if cells.size <= 100:
         for (row_, column), value in np.ndenumerate(cells):
             if not np.isnan(value):
@@ -257,10 +257,10 @@ def heatmap(
                     column, row_, _write(metric, value), ha="center", va="center", fontsize=8,
                     color="white" if value > middle else "black",
                 )  # fmt: skip
-    bar = made.colorbar(image, ax=axes)
+    bar = chart.colorbar(image, ax=axes)
     _set_unit(bar.ax.yaxis, metric)
     _note(axes, "mean over " + _seeds(rows).replace(" a point", "") + _averaged(result, (x, by)))
-    return made
+    return chart
 
 
 def ranked(result: Swept, metric: str | None = None, between: str | None = None) -> Figure:
@@ -287,27 +287,29 @@ def ranked(result: Swept, metric: str | None = None, between: str | None = None)
     order = sorted(means, key=lambda label: -means[label])
     best = order[0]
     count = len(order)
-    made, axes = _made(result, f"Difference to {_text(best)}", metric, between, 1.6 + 0.3 * count)
-    for place, label in enumerate(order):
+    chart, axes = _made(result, f"Difference to {_text(best)}", metric, between, 1.6 + 0.3 * count)
+    for row, label in enumerate(order):
         if label == best:
-            axes.plot(0, place, "D", color=line(0)["color"], markersize=5)
+            axes.plot(0, row, "D", color=line(0)["color"], markersize=5)
             continue
         pair = next(p for p in pairs if {p.one, p.other} == {label, best})
         sign = 1 if pair.one == label else -1
         middle = sign * pair.difference
         ends = sorted(sign * end for end in (pair.low, pair.high))
         if not any(math.isnan(end) for end in ends):
-            axes.plot(ends, [place, place], color=line(0)["color"])
+            axes.plot(ends, [row, row], color=line(0)["color"])
         axes.plot(
-            middle, place, "o", color=line(0)["color"],
+            middle, row, "o", color=line(0)["color"],
             markerfacecolor=line(0)["color"] if pair.clear else "white",
         )  # fmt: skip
     axes.axvline(0, color="#666666", linewidth=1, linestyle=":")
-    axes.set_yticks(range(count), [f"{_text(one)}: {_write(metric, means[one])}" for one in order])
+    axes.set_yticks(
+        range(count), [f"{_text(label)}: {_write(metric, means[label])}" for label in order]
+    )
     axes.invert_yaxis()
     _set_unit(axes.xaxis, metric)
     _note(axes, "means at the left; hollow: its interval holds 0" + _averaged(result, (between,)))
-    return made
+    return chart
 
 
 def ecdf(result: Swept, metric: str | None = None, by: str | None = None) -> Figure:
@@ -324,7 +326,7 @@ def ecdf(result: Swept, metric: str | None = None, by: str | None = None) -> Fig
     """
     metric = _metric(result, metric)
     by = _axis(result, by, max(0, len(result.axes) - 1))
-    made, axes = _made(result, "Distribution over runs", metric, "share of runs at most this")
+    chart, axes = _made(result, "Distribution over runs", metric, "share of runs at most this")
     rows = [row for row in result.values(metric).to_pylist() if not _missing(row["value"])]
     if not rows:
         raise UnsupportedError(f"no run has a value of {metric}")
@@ -338,7 +340,7 @@ def ecdf(result: Swept, metric: str | None = None, by: str | None = None) -> Fig
     many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     _note(axes, f"{many} run{'s' * (counts[-1] != 1)} a curve")
     _legend(axes)
-    return made
+    return chart
 
 
 def _missing(value: float | None) -> bool:
@@ -370,7 +372,7 @@ def pareto(
     axis = None if by is None else _axis(result, by, 0)
     names = list(result.axes) if axis is None else [axis]
     along, across = (_mean(result, metric, names) for metric in (delay, throughput))
-    made, axes = _made(result, "Throughput and delay", delay, throughput)
+    chart, axes = _made(result, "Throughput and delay", delay, throughput)
     points = []
     for i, (x, y) in enumerate(zip(along, across, strict=True)):
         label = ", ".join(_text(x[name]) for name in names)
@@ -389,7 +391,7 @@ def pareto(
         _set_unit(direction, metric)
     _note(axes, f"{_seeds(along)}; dotted: no point has less delay and more throughput")
     _legend(axes)
-    return made
+    return chart
 
 
 def frontier(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -406,9 +408,9 @@ def frontier(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
         In the order of the cost.
     """
     best = -math.inf
-    found = []
+    efficient = []
     for cost, gain in sorted(points, key=lambda point: (point[0], -point[1])):
         if gain > best:
-            found.append((cost, gain))
+            efficient.append((cost, gain))
             best = gain
-    return found
+    return efficient

@@ -36,12 +36,12 @@ def completions(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure
     from ackclock.plot.figures import _chosen
 
     names = {*_chosen(run, "flows", flows)}
-    chosen = [flow for flow in run.summary["flows"] if flow["id"] in names]
-    ended = [flow for flow in chosen if flow["completed_after_s"] is not None]
+    transfers = [flow for flow in run.summary["flows"] if flow["id"] in names]
+    ended = [flow for flow in transfers if flow["completed_after_s"] is not None]
     if not ended:
         raise UnsupportedError("no transfer of this run ended; a flow with a size does")
-    drawn = figure(run.summary)
-    axes = _axes(drawn, "Transfers", "start [s]", "time until it was complete [s]")
+    chart = figure(run.summary)
+    axes = _axes(chart, "Transfers", "start [s]", "time until it was complete [s]")
     axes.plot(
         [flow["start_s"] for flow in ended],
         [flow["completed_after_s"] for flow in ended],
@@ -50,7 +50,7 @@ def completions(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure
         **(line(0) | {"linewidth": 0.6}),
     )
     axes.set_ylim(bottom=0)
-    under_way = len(chosen) - len(ended)
+    under_way = len(transfers) - len(ended)
     if under_way:
-        _note(axes, f"{under_way} of {len(chosen)} had not ended, or have no end")
-    return drawn
+        _note(axes, f"{under_way} of {len(transfers)} had not ended, or have no end")
+    return chart

@@ -73,5 +73,7 @@ def without_code(case: PacketCase) -> PacketCase:
     from ackclock.catalogue.python_source import list_classes
     from ackclock.catalogue.without_code import IN_PLACE
 
-    places = {paths.text(list(steps)): IN_PLACE[room] for steps, room in list_classes(case.data)}
-    return case.replace(**places) if places else case
+    replacements = {
+        paths.text(list(steps)): IN_PLACE[room] for steps, room in list_classes(case.data)
+    }
+    return case.replace(**replacements) if replacements else case

@@ -110,20 +110,22 @@ class Run:
         # As text, for a sweep that only keeps it would read and write it for nothing. A quote
         # inside of text follows a backslash, so this is a key, and the only one.
         text = output["summary"]
-        head, key, rest = text.rpartition('"totals":{')
+        head, key, tail = text.rpartition('"totals":{')
         assert text[:1] == "{" and key, text[:60]
-        took = f'"cpu_s":{cpu_s},'
+        cost_text = f'"cpu_s":{cpu_s},'
         if output["threads"] > 1 or output["reason"] is not None:
-            took += (
+            cost_text += (
                 f'"threads":{output["threads"]},"threads_reason":{json.dumps(output["reason"])},'
             )
-        whole = f'{{"scenario_hash":"{scenario.fingerprint}",{head[1:]}{key}{took}{rest}'
+        summary_text = (
+            f'{{"scenario_hash":"{scenario.fingerprint}",{head[1:]}{key}{cost_text}{tail}'
+        )
         raw = output["tables"]
         names = {kind: list(raw[f"{kind}s"]["id"]) for kind in ("flow", "link")}
         tables = arrow.Tables(raw, names)
         if recorded is not None:
             recorded(tables)
-        return cls(scenario, whole, tables)
+        return cls(scenario, summary_text, tables)
 
     def table(self, name: str) -> Table:
         """Fetch a table.
@@ -330,11 +332,13 @@ class Run:
             notes.append(f"{', '.join(full[:_FEW_LATE])}{more}: {who}")
         late = [(flow, life) for flow in s["flows"] if (life := _life_s(flow, s, begin))]
         for flow, life in late[:_FEW_LATE]:
-            own = engineering(8 * flow["window_delivered_bytes"] / life, "bit/s")
+            goodput = engineering(8 * flow["window_delivered_bytes"] / life, "bit/s")
             start, completion = flow["start_s"], flow["completed_after_s"]
-            when = f"began at {number(start)} s: {own} from then on"
+            when = f"began at {number(start)} s: {goodput} from then on"
             if completion is not None:
-                when = f"sent from {number(start)} s to {number(start + completion)} s: {own} then"
+                when = (
+                    f"sent from {number(start)} s to {number(start + completion)} s: {goodput} then"
+                )
             notes.append(f"{flow['id']} {when}; its goodput above is over the measured time")
         if len(late) > _FEW_LATE:
             more = f"{len(late) - _FEW_LATE} more flows did not send in all of the measured time"
@@ -347,12 +351,12 @@ class Run:
         count = f"{totals['packet_hops']:,} packet hops, {totals['events']:,} events"
         threads = totals.get("threads", 1)
         if threads > 1:
-            took = f"{count}, {cpu} of {threads} threads together"
+            cost_text = f"{count}, {cpu} of {threads} threads together"
         else:
-            took = f"{count}, {cpu} of one core"
+            cost_text = f"{count}, {cpu} of one core"
         reason = totals.get("threads_reason")
         many = "one thread" if threads == 1 else f"{threads} threads"
-        return took if reason is None else f"{took}\nrun on {many}: {reason}"
+        return cost_text if reason is None else f"{cost_text}\nrun on {many}: {reason}"
 
     @property
     def warnings(self) -> list[str]:

@@ -148,9 +148,9 @@ class SpilledTables(TableFiles):
                 self.folder.mkdir(exist_ok=True)
         except OSError as error:
             raise self._unwritten(error) from None
-        held, self._small = self._small, {}
-        if held:
-            super().take(held, None)
+        pending, self._small = self._small, {}
+        if pending:
+            super().take(pending, None)
         super().take(tables, names)
         if self.error is not None:
             raise self._unwritten(self.error) from None
@@ -166,11 +166,11 @@ class SpilledTables(TableFiles):
 
         from ackclock._util.arrow import words
 
-        made: Any = rows
-        for at, (name, value) in enumerate(self._labels.items()):
+        widened: Any = rows
+        for column_index, (name, value) in enumerate(self._labels.items()):
             column = words([value], np.zeros(rows.num_rows, dtype=np.int32))
-            made = made.add_column(at, name, column)
-        labelled: Table = made
+            widened = widened.add_column(column_index, name, column)
+        labelled: Table = widened
         return labelled
 
     def put_into(self, tables: Tables, folder: Path) -> None:

@@ -236,8 +236,8 @@ def _estimate_drops(evidence: Evidence, path: Path) -> None:
         return
     reach = max(rtt, 4 * packet_s)
     peaks = np.array([_peak(evidence, g[0] - reach, g[0] + reach / 4) - base for g in groups])
-    known = np.isfinite(peaks)
-    peaks, groups = peaks[known], [g for g, k in zip(groups, known, strict=True) if k]
+    has_peak = np.isfinite(peaks)
+    peaks, groups = peaks[has_peak], [g for g, k in zip(groups, has_peak, strict=True) if k]
     if not len(peaks):
         path.doubts.append("no round trip near a loss: neither buffer nor kind of drop are known")
         return

@@ -87,10 +87,10 @@ def gather(flow: FlowTrace) -> Evidence:
         The flow.
     """
     times, delivered = flow.samples["time_s"], flow.samples["delivered_bytes"]
-    known = np.isfinite(delivered)
+    has_count = np.isfinite(delivered)
     # A counter that falls was written wrongly; what was delivered stays so.
-    times, delivered = times[known], np.maximum.accumulate(delivered[known])
-    grows = np.concatenate([[True], np.diff(delivered) > 0]) if len(times) else known[:0]
+    times, delivered = times[has_count], np.maximum.accumulate(delivered[has_count])
+    grows = np.concatenate([[True], np.diff(delivered) > 0]) if len(times) else has_count[:0]
     times, delivered = times[grows], delivered[grows]
     rtt_times, rtts = flow.rtts["time_s"], flow.rtts["rtt_s"]
     handshake = np.nan
@@ -140,8 +140,8 @@ def _losses(flow: FlowTrace, *, at_sender: bool) -> Floats:
         index = np.clip(index, 0, len(starts) - 1)
         return np.sort(times[index])
     again = flow.samples["retransmitted_packets"]
-    known = np.isfinite(again)
-    if known.sum() < 2:
+    has_count = np.isfinite(again)
+    if has_count.sum() < 2:
         return np.empty(0)
-    growth = np.diff(again[known])
-    return np.repeat(flow.samples["time_s"][known][1:], np.clip(growth, 0, 1000).astype(int))
+    growth = np.diff(again[has_count])
+    return np.repeat(flow.samples["time_s"][has_count][1:], np.clip(growth, 0, 1000).astype(int))

@@ -105,9 +105,9 @@ def compare(measured: FlowTrace, replayed: FlowTrace) -> tuple[list[Distance], s
     distances = []
     for name, value in theirs.items():
         distances.append(Distance(name, value, ours[name], _is_near(name, value, ours[name])))
-    known = [distance for distance in distances if distance.is_near is not None]
-    far = [distance.name for distance in known if not distance.is_near]
-    if len(known) < 2:
+    judged = [distance for distance in distances if distance.is_near is not None]
+    far = [distance.name for distance in judged if not distance.is_near]
+    if len(judged) < 2:
         verdict = "too little was measured to judge the path"
     elif not far:
         verdict = "the path may be used: the same control on it does what was measured"

@@ -77,11 +77,11 @@ class Classifier:
         if among:
             shares = shares * np.isin(self.names, list(among))
             shares /= shares.sum(axis=1, keepdims=True)
-        known = np.array([
+        familiar = np.array([
             self._known(row, self.names[int(np.argmax(share))])
             for row, share in zip(rows, shares, strict=True)
         ])  # fmt: skip
-        return np.column_stack([shares * known[:, None], 1 - known])
+        return np.column_stack([shares * familiar[:, None], 1 - familiar])
 
     def _known(self, row: Floats, name: str) -> float:
         scaled = (row - self.centre) / self.scale
@@ -164,9 +164,9 @@ def calibrate(rows: Floats, names: Sequence[str], paths: Sequence[int]) -> tuple
         The temperature, and percentiles of the distances.
     """
     labels, groups = np.asarray(names), np.asarray(paths)
-    known = sorted(set(names))
-    index = np.array([known.index(name) for name in names])
-    shares = np.zeros((len(rows), len(known)))
+    controls = sorted(set(names))
+    index = np.array([controls.index(name) for name in names])
+    shares = np.zeros((len(rows), len(controls)))
     distances = np.full(len(rows), np.inf)
     centre, scale = _scale(rows)
     scaled = (rows - centre) / scale
@@ -174,7 +174,7 @@ def calibrate(rows: Floats, names: Sequence[str], paths: Sequence[int]) -> tuple
     for fold in range(_FOLDS):
         inside, outside = folds != fold, folds == fold
         trees = _trees(fold).fit(rows[inside], labels[inside])
-        columns = [known.index(name) for name in trees.classes_]
+        columns = [controls.index(name) for name in trees.classes_]
         shares[np.ix_(outside, columns)] = trees.predict_proba(rows[outside])
     for number, row in enumerate(scaled):
         same = (labels == labels[number]) & (groups != groups[number])

@@ -120,8 +120,8 @@ def _epochs(grid: Floats, series: Floats, rtt: Floats, base: float, losses: Floa
     shapes, cuts, growths, earlies, lates, shares = [], [], [], [], [], []
     bounds = [*(group[0] for group in groups), float(grid[-1])]
     for group, until in zip(groups, bounds[1:], strict=True):
-        at = int(np.clip(np.searchsorted(grid, group[0]), 1, len(grid) - 1))
-        trip = float(rtt[at])
+        index = int(np.clip(np.searchsorted(grid, group[0]), 1, len(grid) - 1))
+        trip = float(rtt[index])
         before = series[(grid > group[0] - trip) & (grid <= group[0])]
         settled = (grid > group[-1] + 2 * trip) & (grid <= group[-1] + 3.5 * trip)
         after = series[settled & (grid < until)]
@@ -199,8 +199,8 @@ def features_of_flow(flow: FlowTrace) -> Floats | None:
         return None
     size = float(payload.max()) if flow.has_stream else float(sent["size_bytes"].max())
     flight = flow.samples["flight_bytes"]
-    known = np.isfinite(flight)
-    if size <= 0 or not known.any():
+    is_measured = np.isfinite(flight)
+    if size <= 0 or not is_measured.any():
         return None
     lost = flow.select("lost")
     order = np.argsort(sent["start"], kind="stable")
@@ -208,7 +208,7 @@ def features_of_flow(flow: FlowTrace) -> Floats | None:
     losses = np.sort(sent["time_s"][order][np.clip(index, 0, len(order) - 1)])
     skip = 1 if flow.facts.get("has_handshake") else 0
     return features(
-        flow.samples["time_s"][known], flight[known] / size, flow.rtts["time_s"][skip:],
+        flow.samples["time_s"][is_measured], flight[is_measured] / size, flow.rtts["time_s"][skip:],
         flow.rtts["rtt_s"][skip:], losses,
     )  # fmt: skip
 

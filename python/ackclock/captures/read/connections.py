@@ -49,8 +49,10 @@ def flows_of_packets(
         Whether flows have the addresses of their ends.
     """
     if point is not None and not 0 <= point < len(packets.points):
-        known = len(packets.points)
-        raise CaptureError(f"{path}: there is no interface {point}; it has {known}, from 0")
+        interface_count = len(packets.points)
+        raise CaptureError(
+            f"{path}: there is no interface {point}; it has {interface_count}, from 0"
+        )
     zero = min((segment.time_ns for segment in packets.segments), default=0)
     flows: list[FlowTrace] = []
     doubts: list[str] = []
@@ -212,8 +214,8 @@ def _doubt(flow: FlowTrace, segments: list[Segment], sender: End) -> None:
             " that of a capture near the sender"
         )
     elif flow.position != "sender":
-        place = "near the receiver" if flow.position == "receiver" else "between both ends"
-        doubts.append(f"captured {place}: flight and times of sending are those of that place")
+        where = "near the receiver" if flow.position == "receiver" else "between both ends"
+        doubts.append(f"captured {where}: flight and times of sending are those of that place")
     if facts["unseen_bytes"]:
         doubts.append(
             f"{facts['unseen_bytes']:,} bytes were acknowledged that the capture does not have"

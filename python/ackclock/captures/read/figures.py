@@ -32,14 +32,14 @@ def draw_all(trace: Trace) -> dict[str, Figure]:
         What was read.
     """
     flows = trace.flows[:MOST_FLOWS]
-    drawn: dict[str, Figure | None] = {
+    figures: dict[str, Figure | None] = {
         "goodput": _goodput(flows),
         "rtt": _curves(flows, "Round trips", "round trip [ms]", _rtts),
         "flight": _curves(flows, "Bytes in flight", "in flight [kB]", _flights),
         "window": _curves(flows, "Congestion window", "window [kB]", _windows),
         "sequence": _sequence(flows[0]) if flows else None,
     }
-    return {name: picture for name, picture in drawn.items() if picture is not None}
+    return {name: picture for name, picture in figures.items() if picture is not None}
 
 
 def _axes(picture: Figure, title: str, y: str) -> Axes:
@@ -91,9 +91,9 @@ def _curves(flows: list[FlowTrace], title: str, y: str, series: Any) -> Figure |
     curves = []
     for index, flow in enumerate(flows):
         times, values = series(flow)
-        known = np.isfinite(values)
-        if known.any():
-            curves.append((index, _label(flow), *thin(times[known], values[known])))
+        is_measured = np.isfinite(values)
+        if is_measured.any():
+            curves.append((index, _label(flow), *thin(times[is_measured], values[is_measured])))
     if not curves:
         return None
     picture = figure(None)

@@ -117,9 +117,9 @@ def trace_of_ss(text: str, path: Path, *, interval_s: float, keep_addresses: boo
             clock = time
             zero = time if zero is None else zero
         elif "cwnd:" not in line:
-            words = line.split()
-            if len(words) >= 4 and all(":" in word for word in words[-2:]):
-                ends = " ".join(words[-2:])[:200]
+            fields = line.split()
+            if len(fields) >= 4 and all(":" in word for word in fields[-2:]):
+                ends = " ".join(fields[-2:])[:200]
         else:
             counts[ends] += 1
             time_s = clock - (zero or 0) if clock is not None else counts[ends] * interval_s
@@ -176,8 +176,10 @@ def _ss_row(line: str) -> tuple[Row, str | None]:
     }
     row["outstanding_bytes"] = row["flight_bytes"]
     flags = {"ts", "sack", "ecn", "ecnseen", "fastopen"}
-    words = [word for word in line.split()[:8] if _CONTROL.match(word) and word not in flags]
-    return row, words[0] if words else None
+    control_words = [
+        word for word in line.split()[:8] if _CONTROL.match(word) and word not in flags
+    ]
+    return row, control_words[0] if control_words else None
 
 
 def trace_of_json(document: Any, path: Path) -> Trace:

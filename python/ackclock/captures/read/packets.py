@@ -187,8 +187,8 @@ def _pcapng_frames(
     interfaces: list[_Interface] = []
     kind_bytes = _PCAPNG
     while kind_bytes:
-        rest = file.read(4)
-        if len(kind_bytes) < 4 or len(rest) < 4:
+        length_bytes = file.read(4)
+        if len(kind_bytes) < 4 or len(length_bytes) < 4:
             result.is_whole = False
             return
         body = b""
@@ -198,7 +198,7 @@ def _pcapng_frames(
                 raise CaptureError(f"{path}: a section has no byte order that pcapng knows")
             order = "<" if mark == b"\x4d\x3c\x2b\x1a" else ">"
             interfaces, body = [], mark
-        kind, length = struct.unpack(order + "II", kind_bytes + rest)
+        kind, length = struct.unpack(order + "II", kind_bytes + length_bytes)
         if length > MOST_BLOCK or length < 12 + len(body) or length % 4:
             raise CaptureError(
                 f"{path}: a block has {length:,} bytes; expected 12 to {MOST_BLOCK:,}"
@@ -219,19 +219,19 @@ def _pcapng_frames(
 
 
 def _interface(order: str, body: bytes, result: Packets) -> _Interface:
-    made = _Interface(struct.unpack_from(order + "H", body)[0], number=len(result.points))
+    interface = _Interface(struct.unpack_from(order + "H", body)[0], number=len(result.points))
     name = ""
     for code, value in _block_options(order, body[8:]):
         if code == 9 and value:
             power = value[0] & 127
-            made.units_per_s = float(2 if value[0] & 128 else 10) ** min(power, 40)
+            interface.units_per_s = float(2 if value[0] & 128 else 10) ** min(power, 40)
         elif code == 14 and len(value) == 8:
-            made.offset_s = struct.unpack(order + "q", value)[0]
+            interface.offset_s = struct.unpack(order + "q", value)[0]
         elif code == 2:
             name = value.decode("utf-8", "replace")[:80]
     result.points.append(name)
-    result.resolution_ns = max(result.resolution_ns, 1e9 / made.units_per_s)
-    return made
+    result.resolution_ns = max(result.resolution_ns, 1e9 / interface.units_per_s)
+    return interface
 
 
 def _block_options(order: str, data: bytes) -> Iterator[tuple[int, bytes]]:

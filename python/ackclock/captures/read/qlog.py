@@ -256,15 +256,15 @@ class _Sender:
                 for number in order[bisect_left(order, start) : bisect_left(order, end)]
             ]
             for number in candidates:
-                known = self.sent.pop((space, number), None)
-                if known is None:
+                sent_packet = self.sent.pop((space, number), None)
+                if sent_packet is None:
                     continue
                 count += 1
-                self.delivered += known[1]
-                self.flight -= known[1]
-                self.rows.append((time_s, _ACKED, number, number + 1, known[1]))
+                self.delivered += sent_packet[1]
+                self.flight -= sent_packet[1]
+                self.rows.append((time_s, _ACKED, number, number + 1, sent_packet[1]))
                 if newest is None or number > newest[0]:
-                    newest = number, known[0]
+                    newest = number, sent_packet[0]
         marks = number_of(frame.get("ce"))
         if marks > self.marks:
             self.rows.append((time_s, _MARKED, 0, 0, 0))

@@ -86,8 +86,8 @@ class Reading(Outcome):
             for doubt in flow["doubts"]:
                 by_doubt.setdefault(doubt, []).append(str(flow["id"]))
         for doubt, names in by_doubt.items():
-            listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "")
-            sentences.append(f"- flow{'s' * (len(names) > 1)} {listed}: {doubt}")
+            names_text = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "")
+            sentences.append(f"- flow{'s' * (len(names) > 1)} {names_text}: {doubt}")
         if not sentences:
             return ["nothing that the file should show is missing"]
         return ["what the file cannot show:", *sentences]
@@ -113,21 +113,21 @@ class Reading(Outcome):
         )
         return {self.PAGE: page, "summary.txt": str(self)}
 
-    def write_files(self, at: Path, command: str) -> None:
+    def write_files(self, folder: Path, command: str) -> None:
         """Write tables and figures."""
         from ackclock._util.output_folder import write_tables
         from ackclock.captures.read.figures import draw_all
         from ackclock.plot.style import save
 
         tables = self.tables
-        write_tables(at, tables)
+        write_tables(folder, tables)
         if self.csv:
             import pyarrow.csv as pa_csv
 
             for name, rows in tables.items():
-                pa_csv.write_csv(_plain(rows), at / f"{name}.csv")
+                pa_csv.write_csv(_plain(rows), folder / f"{name}.csv")
         for name, picture in draw_all(self.trace).items():
-            save(picture, at / f"{name}.svg", command=command)
+            save(picture, folder / f"{name}.svg", command=command)
 
 
 def _plain(rows: Any) -> Any:

@@ -330,9 +330,9 @@ class Direction:
         values = np.asarray(self.samples, float).reshape(-1, 6)
         unknown = np.full(len(values), np.nan)
         delivered = values[:, 2] if flow.position == "receiver" or not self.acks else values[:, 1]
-        known = (values[:, 0], delivered, values[:, 3], values[:, 4])
+        measured_columns = (values[:, 0], delivered, values[:, 3], values[:, 4])
         flow.samples = dict(
-            zip(SAMPLES, (*known, unknown, unknown, unknown, values[:, 5]), strict=True)
+            zip(SAMPLES, (*measured_columns, unknown, unknown, unknown, values[:, 5]), strict=True)
         )
         flow.facts = {
             "to_sender_s": to_sender,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["attach", "attach_room"]
 
 
-def attach(module: str, classes: Classes, others: tuple[str, ...] = ()) -> Face:
+def attach(module: str, classes: Classes, other_names: tuple[str, ...] = ()) -> Face:
     """Make ``__getattr__`` and ``__dir__`` of a module.
 
     Parameters
@@ -29,7 +29,7 @@ def attach(module: str, classes: Classes, others: tuple[str, ...] = ()) -> Face:
         Its name.
     classes
         Gives the classes by name; called on first use.
-    others
+    other_names
         What the module defines itself.
     """
 
@@ -40,14 +40,14 @@ def attach(module: str, classes: Classes, others: tuple[str, ...] = ()) -> Face:
             raise AttributeError(name)
         known = classes()
         if name not in known:
-            message = f"there is no {module}.{name}; {suggestion(name, [*others, *known])}"
+            message = f"there is no {module}.{name}; {suggestion(name, [*other_names, *known])}"
             raise AttributeError(message)
         return known[name]
 
     def names() -> list[str]:
         made = classes()
         # Other names of an algorithm are found, but not listed beside its own.
-        return sorted([*others, *(name for name in made if not made[name].IS_OTHER_NAME)])
+        return sorted([*other_names, *(name for name in made if not made[name].IS_OTHER_NAME)])
 
     return find, names
 

@@ -82,18 +82,18 @@ def adversary(
     peak_bps, duration_s = parse(peak, "rate"), parse(duration, "duration")
 
     def arena(given: Any) -> Arena:
-        made = Arena(controls, peak_bps, flows, duration_s, dict(given))
+        checked_arena = Arena(controls, peak_bps, flows, duration_s, dict(given))
         from ackclock.studies.adversary.shape import Shape
 
         for name in controls:
-            made.scenario(Shape(((1.0, 5.0),)), name, 1).check()
-        return made
+            checked_arena.scenario(Shape(((1.0, 5.0),)), name, 1).check()
+        return checked_arena
 
-    made = with_changes(changes, arena)
+    checked_arena = with_changes(changes, arena)
     command = command_line()
     with Bar(f"adversary {control}", shown=not quiet) as progress:
-        found = search(
-            made,
+        finding = search(
+            checked_arena,
             want="best" if best else "last" if last else "worst",
             levels=levels,
             budget=budget,
@@ -103,7 +103,7 @@ def adversary(
             command=command,
             progress=progress,
         )
-    deliver(found, out, command, as_json=as_json, quiet=quiet)
+    deliver(finding, out, command, as_json=as_json, quiet=quiet)
 
 
 def _split(text: str) -> Iterator[str]:

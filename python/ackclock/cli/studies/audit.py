@@ -63,7 +63,7 @@ def latecomer(
         if not silent:
             click.echo(line, err=True)
 
-    found = work(
+    audit = work(
         read_control(control, Path.cwd()), tier, gap_s=gap_s, workers=workers, report=report
     )
-    deliver(found, out, command_line(), as_json=as_json, quiet=quiet)
+    deliver(audit, out, command_line(), as_json=as_json, quiet=quiet)

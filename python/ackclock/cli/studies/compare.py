@@ -83,14 +83,14 @@ def compare(
     # Before the runs, so that no result is lost to a folder that cannot be written.
     if out is not None:
         may_replace(out, Comparison.MARKER)
-    found = read(profile)
-    others = read_others(list(split(against)), found, Path())
+    judged_profile = read(profile)
+    rivals = read_others(list(split(against)), judged_profile, Path())
     tasks = [
         Task(
-            found, one, others, tier=tier, only=only, seed=seed if seed != 1 else None, reps=reps,
-            with_audits=False,
+            judged_profile, control, rivals, tier=tier, only=only,
+            seed=seed if seed != 1 else None, reps=reps, with_audits=False,
         )
-        for one in named_apart([read_control(text, Path()) for text in controls])
+        for control in named_apart([read_control(text, Path()) for text in controls])
     ]  # fmt: skip
     means = make_means(workers, store, quiet=quiet or as_json)
     plan = predict_all(tasks, means)
@@ -98,6 +98,6 @@ def compare(
         print_plan(plan, as_json=as_json)
         return
     means.report(plan.sentence)
-    made = work(tasks, means)
-    comparison = Comparison(made.results, made.pairs)
+    comparison_results = work(tasks, means)
+    comparison = Comparison(comparison_results.results, comparison_results.pairs)
     deliver(comparison, out, command_line(), as_json=as_json, quiet=quiet)

@@ -72,19 +72,21 @@ def conform(
     if out is not None:
         may_replace(out, Conformance.MARKER)
     if over_ranges:
-        found = conform_over_ranges(suite, control, seed=seed, workers=workers)
+        conformance = conform_over_ranges(suite, control, seed=seed, workers=workers)
     else:
-        found = work(suite, control, cases=cases, seed=seed, workers=workers, draw=html is not None)
+        conformance = work(
+            suite, control, cases=cases, seed=seed, workers=workers, draw=html is not None
+        )
     command = command_line()
     if junit is not None:
-        junit.write_text(found.to_junit(), encoding="utf-8")
+        junit.write_text(conformance.to_junit(), encoding="utf-8")
     if html is not None:
-        html.write_text(found.to_html(command), encoding="utf-8")
+        html.write_text(conformance.to_html(command), encoding="utf-8")
     if out is not None:
-        found.save(out, command=command)
+        conformance.save(out, command=command)
     if as_json:
-        print_json(found.to_dict())
+        print_json(conformance.to_dict())
     elif not quiet:
-        click.echo(str(found))
-    if not found.passed:
+        click.echo(str(conformance))
+    if not conformance.passed:
         ctx.exit(EXIT_CHECK)

@@ -71,11 +71,11 @@ def differ(
     names = None if against is None else peers.named(against)
     options = peers.Options(peers.named_paths(paths), time_limit)
     with Bar("differ", shown=not quiet and not as_json) as progress:
-        found = work(
+        difference = work(
             scenario, names, reps=reps, tolerance=tolerance, options=options, progress=progress
         )
-    deliver(found, out, command_line(), as_json=as_json, quiet=quiet)
-    if strict and found.apart:
-        for sentence in found.apart:
+    deliver(difference, out, command_line(), as_json=as_json, quiet=quiet)
+    if strict and difference.apart:
+        for sentence in difference.apart:
             click.echo(f"apart: {sentence}", err=True)
         sys.exit(EXIT_CHECK)

@@ -32,8 +32,8 @@ def listed(method: str) -> str:
 
     rows = [[method, "-", "ranks beside seven controls, in every setting (Akella et al. 2002)"]]
     for name in names():
-        one = read(name)
-        rows.append([name, str(len(one.requirements)), str(one.about["title"])])
+        profile = read(name)
+        rows.append([name, str(len(profile.requirements)), str(profile.about["title"])])
     return table(["profile", "requirements", "title"], rows, most=1000)
 
 
@@ -46,12 +46,12 @@ def split(text: str | None) -> Iterator[str]:
         As typed; None: nothing.
     """
     depth, begin = 0, 0
-    for at, sign in enumerate(f"{text or ''},"):
+    for position, sign in enumerate(f"{text or ''},"):
         depth += (sign == "{") - (sign == "}")
         if sign == "," and depth == 0:
-            if (text or "")[begin:at].strip():
-                yield (text or "")[begin:at].strip()
-            begin = at + 1
+            if (text or "")[begin:position].strip():
+                yield (text or "")[begin:position].strip()
+            begin = position + 1
 
 
 def make_means(workers: int | None, store: Path | None, *, quiet: bool) -> Means:
@@ -115,20 +115,20 @@ def evaluate_profile(
     # Before the runs, so that no result is lost to a folder that cannot be written.
     if out is not None:
         may_replace(out, Dossier.MARKER)
-    found = read(profile)
+    judged_profile = read(profile)
     chosen_seed = seed if seed != 1 else None
     before = None
     if baseline is not None:
-        before = load_baseline(baseline, found.name, tier, chosen_seed)
+        before = load_baseline(baseline, judged_profile.name, tier, chosen_seed)
     task = Task(
-        found,
+        judged_profile,
         read_control(control, Path()),
-        read_others(list(split(against)), found, Path()),
+        read_others(list(split(against)), judged_profile, Path()),
         tier=tier,
         only=only,
         seed=chosen_seed,
         reps=reps,
-        arguments={} if argue is None else read_arguments(argue, found),
+        arguments={} if argue is None else read_arguments(argue, judged_profile),
         argued_in="" if argue is None else argue.name,
     )
     means = make_means(workers, store, quiet=quiet or as_json)

@@ -138,9 +138,9 @@ def evaluate(
     every setting; all other profiles give a dossier: requirements with verdicts.
     """
     if profile == METHOD:
-        given = {"--against": against, "--only": only, "--strict": strict, "--baseline": baseline,
+        stated = {"--against": against, "--only": only, "--strict": strict, "--baseline": baseline,
                  "--dry-run": dry_run}  # fmt: skip
-        wrong = [name for name, value in given.items() if value]
+        wrong = [name for name, value in stated.items() if value]
         if wrong:
             message = f"{wrong[0]} is for profiles with requirements, not for {METHOD}; --profiles"
             raise click.UsageError(f"{message} lists them")
@@ -196,8 +196,8 @@ def _run_and_report(
     if out is not None:
         may_replace(out, marker)
     command = command_line()
-    done = work(subject, progress=not quiet, command=command, **means)
-    deliver(done, out, command, as_json=as_json, quiet=quiet)
+    evaluation = work(subject, progress=not quiet, command=command, **means)
+    deliver(evaluation, out, command, as_json=as_json, quiet=quiet)
 
 
 @click.command()
@@ -218,8 +218,8 @@ def gym(
 
     scenario = load_scenario(file, changes)
     which = int(agent) if agent.isdigit() else agent
-    found = baselines(scenario, which, episodes=episodes, step=step)
+    scores = baselines(scenario, which, episodes=episodes, step=step)
     if as_json:
-        print_json([one._asdict() for one in found])
+        print_json([score._asdict() for score in scores])
         return
-    click.echo(write_table(found))
+    click.echo(write_table(scores))

@@ -45,15 +45,15 @@ def game(
     from ackclock.experiments.store import look
     from ackclock.studies.game import load_game, plan, play
 
-    made = load_game(file)
+    loaded_game = load_game(file)
     if reps is not None:
-        made = replace(made, reps=reps)
+        loaded_game = replace(loaded_game, reps=reps)
     if dry_run:
-        needed = plan(made, workers, look(store))
+        needed = plan(loaded_game, workers, look(store))
         print_json(needed.to_dict()) if as_json else click.echo(str(needed))
         return
     played = play(
-        made,
+        loaded_game,
         workers=workers,
         cluster=cluster,
         store=store,

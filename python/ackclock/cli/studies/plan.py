@@ -122,7 +122,7 @@ def _read(options: dict[str, Any]) -> Situation:
         options["network"],
         demands=options["demands"],
         gravity_file=options["gravity"],
-        at=options.get("at"),
+        time=options.get("at"),
         metric=options["metric"],
         rate=options["rate"],
         merge_parallel=options["merge_parallel"],
@@ -155,14 +155,14 @@ def _answer(
     situation = _read(options)
     silent = options["quiet"] or options["as_json"]
     with Bar("planning", shown=not silent) as progress:
-        found = find(situation, progress)
+        answer = find(situation, progress)
     if drawing is not None:
-        save(picture(found), drawing, command=command_line())
-    page = None if out is None else Report(found).save(out, command=command_line())
+        save(picture(answer), drawing, command=command_line())
+    page = None if out is None else Report(answer).save(out, command=command_line())
     if options["as_json"]:
-        print_json(found.to_data())
+        print_json(answer.to_data())
     elif not options["quiet"]:
-        click.echo(text(found))
+        click.echo(text(answer))
         if page is not None:
             click.echo(f"\npage: {page}")
 
@@ -407,21 +407,21 @@ def sample(
     if wrong or not 0 < parse(bin_s, "duration") < float("inf"):
         problems.append(Problem("--bin", wrong or f'is "{bin_s}"; expected a time above 0'))
     try:
-        drawn = read_sizes(sizes)
+        size_distribution = read_sizes(sizes)
     except ScenarioError as error:
         problems += error.problems
     if problems:
         raise ScenarioError(problems)
-    found = work(
+    sampled = work(
         _read(options),
-        drawn,
+        size_distribution,
         rate_bps=rate,
         bin_s=parse(bin_s, "duration"),
         bins=bins,
         seed=seed,
     )
-    write_series(found, series)
+    write_series(sampled, series)
     if options["as_json"]:
-        print_json(found.to_data())
+        print_json(sampled.to_data())
     elif not options["quiet"]:
-        click.echo(f"{text(found)}\n\nseries: {series}")
+        click.echo(f"{text(sampled)}\n\nseries: {series}")

@@ -131,8 +131,8 @@ def prove(
         periods = tuple(range(2, longest + 1, 2))
         proof = work(question, limits=limits, periods=periods, progress=progress)
         if proof.replay is not None:
-            others = replay_elsewhere(proof.replay, question.relation, question.claim, where)
-            proof = replace(proof, elsewhere=others)
+            elsewhere = replay_elsewhere(proof.replay, question.relation, question.claim, where)
+            proof = replace(proof, elsewhere=elsewhere)
     deliver(proof, out, command_line(), as_json=as_json, quiet=quiet)
 
 
@@ -144,21 +144,28 @@ def _list(*, as_json: bool) -> None:
     if as_json:
         controls = {
             name: {
-                "parameters": {k: float(x) for k, x in one.parameters.items()},
-                "leaves_out": one.leaves_out,
+                "parameters": {k: float(x) for k, x in relation.parameters.items()},
+                "leaves_out": relation.leaves_out,
             }
-            for name, one in RELATIONS.items()
+            for name, relation in RELATIONS.items()
         }
-        properties = {name: one.sentence for name, one in PROPERTIES.items()}
+        properties = {name: claim_kind.sentence for name, claim_kind in PROPERTIES.items()}
         print_json({"controls": controls, "properties": properties})
         return
     rows = [
-        [name, ", ".join(f"{k}={float(x):g}" for k, x in one.parameters.items()), one.leaves_out]
-        for name, one in RELATIONS.items()
+        [
+            name,
+            ", ".join(f"{k}={float(x):g}" for k, x in relation.parameters.items()),
+            relation.leaves_out,
+        ]
+        for name, relation in RELATIONS.items()
     ]
     click.echo(table(["control", "parameters", "left out"], rows))
     click.echo()
-    rows = [[f"{name}=", one.value, one.sentence] for name, one in PROPERTIES.items()]
+    rows = [
+        [f"{name}=", claim_kind.value, claim_kind.sentence]
+        for name, claim_kind in PROPERTIES.items()
+    ]
     click.echo(table(["property", "value", "claim"], rows))
 
 
@@ -172,12 +179,12 @@ def _change(text: str) -> tuple[str, str]:
 def _quantity(text: str, option: str, unit: str) -> Fraction:
     from fractions import Fraction
 
-    number, _, found = text.strip().partition(" ")
+    number, _, unit_text = text.strip().partition(" ")
     try:
         value = Fraction(number)
     except (ValueError, ZeroDivisionError):
         value = Fraction(-1)
-    if found.strip().lower() != unit or value < 0:
+    if unit_text.strip().lower() != unit or value < 0:
         raise click.UsageError(f'{option}: {text}; expected a number and its unit, as "1 {unit}"')
     return value
 

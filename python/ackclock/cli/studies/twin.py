@@ -64,18 +64,18 @@ def twin(
     """
     if (file is None) == (paper is None):
         raise click.UsageError("expected FILE or --paper PAPER")
-    found: Twin | Survey
+    comparison: Twin | Survey
     if paper is not None:
         if changes:
             raise click.UsageError("--set is for FILE; a paper's runs are as its folder has them")
-        found = paper_survey(paper, tier, most, shown=not quiet)
+        comparison = paper_survey(paper, tier, most, with_bar=not quiet)
     else:
         assert file is not None
-        found = _of_file(file, changes)
+        comparison = _of_file(file, changes)
     if as_json:
-        print_json(found.to_dict())
+        print_json(comparison.to_dict())
     else:
-        click.echo(str(found))
+        click.echo(str(comparison))
 
 
 def _of_file(file: Path, changes: tuple[str, ...]) -> Twin:
@@ -90,7 +90,7 @@ def _of_file(file: Path, changes: tuple[str, ...]) -> Twin:
     return compare(load(file / "scenario.toml"), load_run(file))
 
 
-def paper_survey(paper: str, tier: str, most: int, *, shown: bool) -> Survey:
+def paper_survey(paper: str, tier: str, most: int, *, with_bar: bool) -> Survey:
     """Run packet-level cases of a paper, with one seed each, beside the laws.
 
     Parameters
@@ -101,7 +101,7 @@ def paper_survey(paper: str, tier: str, most: int, *, shown: bool) -> Survey:
         ``first``, ``fast`` or ``full``.
     most
         Runs at most, evenly spaced.
-    shown
+    with_bar
         Whether progress is.
 
     Raises
@@ -120,11 +120,11 @@ def paper_survey(paper: str, tier: str, most: int, *, shown: bool) -> Survey:
     ]
     cases = every[:: -(-len(every) // most)] if every else []
     costs = [case.cost().cpu_s for _, case in cases]
-    total, done = sum(costs), 0.0
-    found = Survey()
-    with Bar(f"{paper}: {len(cases)} runs", shown=shown) as update:
+    total, spent = sum(costs), 0.0
+    survey = Survey()
+    with Bar(f"{paper}: {len(cases)} runs", shown=with_bar) as update:
         for (label, case), cost in zip(cases, costs, strict=True):
-            found.add(label, compare(case))
-            done += cost
-            update(done / total)
-    return found
+            survey.add(label, compare(case))
+            spent += cost
+            update(spent / total)
+    return survey

@@ -44,7 +44,7 @@ def take_files(files: Sequence[str]) -> bool:
 
     libraries = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"]
     systems = ["/sys/devices/system/cpu", "/proc/self", "/proc/cpuinfo", "/proc/meminfo"]
-    pythons = [sys.prefix, sys.base_prefix, *(place for place in sys.path if place)]
+    pythons = [sys.prefix, sys.base_prefix, *(path for path in sys.path if path)]
     return allow_reading_only([*pythons, *libraries, *systems, "/dev/null", "/dev/urandom", *files])
 
 

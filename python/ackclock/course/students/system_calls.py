@@ -58,14 +58,14 @@ def _library() -> ctypes.CDLL | None:
     return library
 
 
-def allow_reading_only(places: Iterable[str]) -> bool:
+def allow_reading_only(paths_allowed: Iterable[str]) -> bool:
     """Let this thread, and those that it starts, read below some places; they write nowhere.
 
     Files that are open already stay usable.
 
     Parameters
     ----------
-    places
+    paths_allowed
         Folders and files; those that are not there are passed over.
 
     Returns
@@ -85,22 +85,22 @@ def allow_reading_only(places: Iterable[str]) -> bool:
     if ruleset < 0:
         return False
     try:
-        for place in places:
-            _allow(library, ruleset, place)
+        for path in paths_allowed:
+            _allow(library, ruleset, path)
         library.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         return bool(library.syscall(_RESTRICT_SELF, ruleset, 0) == 0)
     finally:
         os.close(ruleset)
 
 
-def _allow(library: ctypes.CDLL, ruleset: int, place: str) -> None:
+def _allow(library: ctypes.CDLL, ruleset: int, path: str) -> None:
     try:
-        handle = os.open(place, os.O_PATH | os.O_CLOEXEC)
+        handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return
     try:
         rights = _READ_FILE | _EXECUTE
-        if os.path.isdir(place):  # noqa: PTH112  pathlib is not loaded yet
+        if os.path.isdir(path):  # noqa: PTH112  pathlib is not loaded yet
             rights |= _READ_DIR
         rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, handle), 12)
         library.syscall(_ADD_RULE, ruleset, 1, rule, 0)

@@ -85,7 +85,9 @@ def labelled_runs(labels: Sequence[str], each: int, seed: int) -> list[tuple[str
                 for choices in (RATES_MBPS, RTTS_MS, BUFFERS_BDP)
             )
             runs.append((draw(), label, scenario(label, rate, rtt, buffer, int(draw() * 1e6))))
-    return [(label, made) for _, label, made in sorted(runs, key=lambda run: run[0])]
+    return [
+        (label, drawn_scenario) for _, label, drawn_scenario in sorted(runs, key=lambda run: run[0])
+    ]
 
 
 def observe(document: Mapping[str, Any]) -> dict[str, Any]:

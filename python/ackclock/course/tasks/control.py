@@ -128,8 +128,8 @@ def read_traces(folder: Path) -> tuple[list[Path], list[str]]:
         except ScenarioError as error:
             problems += [problem.message for problem in error.problems]
     if not traces:
-        what = "; ".join(problems) or f"{folder} has no file"
-        raise AckclockError(f"there is no trace to grade with: {what}")
+        reason = "; ".join(problems) or f"{folder} has no file"
+        raise AckclockError(f"there is no trace to grade with: {reason}")
     return traces, problems
 
 

@@ -38,29 +38,30 @@ def sentences(compared: Compared, pair: Pair) -> list[str]:
         The two.
     """
     first, second = pair.names
-    one, two = len(pair.wins(0)), len(pair.wins(1))
-    rest = len(pair.differences) - one - two
-    found = [
-        f"{first} and {second}: of {len(pair.differences)} numbers, {one} are better for {first},"
-        f" {two} for {second}, and {rest} do not differ significantly."
+    first_wins, second_wins = len(pair.wins(0)), len(pair.wins(1))
+    equal_count = len(pair.differences) - first_wins - second_wins
+    lines = [
+        f"{first} and {second}: of {len(pair.differences)} numbers, {first_wins} are better for"
+        f" {first}, {second_wins} for {second}, and {equal_count} do not differ significantly."
     ]
-    found += _verdicts(compared, pair)
+    lines += _verdicts(compared, pair)
     for family in compared.families:
-        parts = [
+        won_texts = [
             _won(pair, which, family["id"]) for which in (0, 1) if pair.wins(which, family["id"])
         ]
-        if parts:
-            found.append(f"{family['title']}: {'; '.join(parts)}.")
-    return found
+        if won_texts:
+            lines.append(f"{family['title']}: {'; '.join(won_texts)}.")
+    return lines
 
 
 def _verdicts(compared: Compared, pair: Pair) -> Iterator[str]:
-    at = [compared.names.index(name) for name in pair.names]
+    columns = [compared.names.index(name) for name in pair.names]
     for which in (0, 1):
         met = [
             f"{rows[0].requirement.section} {rows[0].requirement.title}"
             for rows in compared.rows()
-            if rows[at[which]].verdict == "met" and rows[at[1 - which]].verdict == "not met"
+            if rows[columns[which]].verdict == "met"
+            and rows[columns[1 - which]].verdict == "not met"
         ]
         if met:
             other = pair.names[1 - which]
@@ -73,10 +74,10 @@ def _won(pair: Pair, which: int, family: str) -> str:
     return f"{pair.names[which]} is better in {len(wins)} of {of}, most in {_largest(wins[0])}"
 
 
-def _largest(one: Difference) -> str:
-    change = one.change
+def _largest(difference: Difference) -> str:
+    change = difference.change
     values = [change.before, change.after]
-    if one.winner == 1:
+    if difference.winner == 1:
         values.reverse()
     unit = f" {change.unit}" if change.unit else ""
     ends = sorted((abs(change.low), abs(change.high)))
@@ -87,36 +88,36 @@ def _largest(one: Difference) -> str:
     )
 
 
-def page(found: Compared) -> str:
+def page(compared: Compared) -> str:
     """Write the page of text.
 
     Parameters
     ----------
-    found
+    compared
         The comparison.
     """
-    task = found.results[0].task
+    task = compared.results[0].task
     beside = ", ".join(task.others) or "none"
     lines = [f"{task.profile.about['title']}, tier {task.tier}; beside {beside}.", ""]
-    for pair in found.pairs:
-        lines += [*sentences(found, pair), ""]
-    head = ["section", "requirement", *found.names, *(_versus(pair) for pair in found.pairs)]
+    for pair in compared.pairs:
+        lines += [*sentences(compared, pair), ""]
+    head = ["section", "requirement", *compared.names, *(_versus(pair) for pair in compared.pairs)]
     cells = [
         [
             rows[0].requirement.section,
             rows[0].requirement.title,
             *(row.verdict for row in rows),
-            *(_count(pair, rows[0].requirement.id) for pair in found.pairs),
+            *(_count(pair, rows[0].requirement.id) for pair in compared.pairs),
         ]
-        for rows in found.rows()
+        for rows in compared.rows()
     ]
     lines += [
         table(head, cells, most=1000),
         "",
         "a : b : numbers of the requirement that are better for the one : the other : equal.",
         RULE,
-        f"{sum(one.runs for one in found.results)} runs,"
-        f" {sum(one.cpu_s for one in found.results):.1f} s of one core.",
+        f"{sum(result.runs for result in compared.results)} runs,"
+        f" {sum(result.cpu_s for result in compared.results):.1f} s of one core.",
     ]
     return "\n".join(lines)
 
@@ -133,14 +134,14 @@ def _count(pair: Pair, id_: str) -> str:
     return " : ".join(str(count) for count in counts)
 
 
-def write_html(found: Compared, at: Path, command: str) -> str:
+def write_html(compared: Compared, folder: Path, command: str) -> str:
     """Write the page.
 
     Parameters
     ----------
-    found
+    compared
         The comparison.
-    at
+    folder
         The folder, with each control's dossier in it.
     command
         What gives it again.
@@ -149,17 +150,17 @@ def write_html(found: Compared, at: Path, command: str) -> str:
     from ackclock._util.page import render
     from ackclock.reproduce.write.html import figure_on_page
 
-    task = found.results[0].task
+    task = compared.results[0].task
     figures: dict[str, list[dict[str, Any]]] = {}
-    for place, one in enumerate(found.results, start=1):
-        for drawn in one.made.figures:
-            if not drawn.missing:
-                shown = figure_on_page(drawn, at / f"dossier-{place}")
-                of = {"of": found.names[place - 1]}
-                figures.setdefault(drawn.figure.id, []).append({**shown, **of})
+    for position, result in enumerate(compared.results, start=1):
+        for figure_data in result.made.figures:
+            if not figure_data.missing:
+                on_page = figure_on_page(figure_data, folder / f"dossier-{position}")
+                of = {"of": compared.names[position - 1]}
+                figures.setdefault(figure_data.figure.id, []).append({**on_page, **of})
     families = []
-    for family in found.families:
-        rows = [rows for rows in found.rows() if rows[0].requirement.family == family["id"]]
+    for family in compared.families:
+        rows = [rows for rows in compared.rows() if rows[0].requirement.family == family["id"]]
         ids = dict.fromkeys(name for row in rows for name in row[0].requirement.figures)
         families.append(
             {
@@ -171,19 +172,19 @@ def write_html(found: Compared, at: Path, command: str) -> str:
                         "title": row[0].requirement.title,
                         "cells": [
                             {
-                                "verdict": one.verdict,
-                                "mark": one.verdict.replace(" ", "-"),
-                                "measured": measured(one),
+                                "verdict": requirement_row.verdict,
+                                "mark": requirement_row.verdict.replace(" ", "-"),
+                                "measured": measured(requirement_row),
                             }
-                            for one in row
+                            for requirement_row in row
                         ],
-                        "counts": [_count(pair, row[0].requirement.id) for pair in found.pairs],
+                        "counts": [_count(pair, row[0].requirement.id) for pair in compared.pairs],
                     }
                     for row in rows
                 ],
                 "better": [
                     {"pair": _versus(pair), "rows": _table(pair, family["id"])}
-                    for pair in found.pairs
+                    for pair in compared.pairs
                     if _table(pair, family["id"])
                 ],
                 "figures": [figures[id_] for id_ in ids if id_ in figures],
@@ -191,39 +192,42 @@ def write_html(found: Compared, at: Path, command: str) -> str:
         )
     return render(
         Path(__file__).with_name("comparison.html"),
-        title=" and ".join(found.names),
-        names=found.names,
+        title=" and ".join(compared.names),
+        names=compared.names,
         profile=task.profile,
         document=task.profile.document,
         tier=task.tier,
         tier_about=task.profile.tier(task.tier)["about"],
         others=task.others,
-        sentences=[sentences(found, pair) for pair in found.pairs],
-        versus=[_versus(pair) for pair in found.pairs],
+        sentences=[sentences(compared, pair) for pair in compared.pairs],
+        versus=[_versus(pair) for pair in compared.pairs],
         families=families,
         rule=RULE,
         interval=INTERVAL,
-        values=[without_places(one.task.control.value) for one in found.results],
+        values=[without_places(result.task.control.value) for result in compared.results],
         version=_core.version(),
         command=command,
-        runs=number(sum(one.runs for one in found.results)),
-        cpu=number(sum(one.cpu_s for one in found.results), 3),
+        runs=number(sum(result.runs for result in compared.results)),
+        cpu=number(sum(result.cpu_s for result in compared.results), 3),
     )
 
 
 def _table(pair: Pair, family: str) -> list[list[str]]:
     """Numbers of a family that differ significantly, the largest difference first."""
-    found = sorted((*pair.wins(0, family), *pair.wins(1, family)), key=lambda one: -one.change.size)
+    significant = sorted(
+        (*pair.wins(0, family), *pair.wins(1, family)),
+        key=lambda difference: -difference.change.size,
+    )
     return [
         [
-            one.change.title,
-            number(one.change.before, 3),
-            number(one.change.after, 3),
-            f"{number(one.change.difference, 3, sign=True)} [{number(one.change.low, 3)},"
-            f" {number(one.change.high, 3)}]",
-            one.change.unit,
-            one.expected,
-            pair.names[1 if one.winner else 0],
+            difference.change.title,
+            number(difference.change.before, 3),
+            number(difference.change.after, 3),
+            f"{number(difference.change.difference, 3, sign=True)}"
+            f" [{number(difference.change.low, 3)}, {number(difference.change.high, 3)}]",
+            difference.change.unit,
+            difference.expected,
+            pair.names[1 if difference.winner else 0],
         ]
-        for one in found
+        for difference in significant
     ]

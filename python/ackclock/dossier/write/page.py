@@ -70,14 +70,14 @@ def measured(row: Row) -> str:
     row
         The row.
     """
-    one = row.decisive
-    if one is None:
+    decisive = row.decisive
+    if decisive is None:
         return "-"
-    part = one.part
-    if part.goal is not None and part.expected.endswith(" true"):
-        return percent(part.measured, 0)
-    unit = f" {one.unit}" if one.unit else ""
-    return bounds(part.measured, part.low, part.high, figures=3) + unit
+    judgement = decisive.part
+    if judgement.goal is not None and judgement.expected.endswith(" true"):
+        return percent(judgement.measured, 0)
+    unit = f" {decisive.unit}" if decisive.unit else ""
+    return bounds(judgement.measured, judgement.low, judgement.high, figures=3) + unit
 
 
 def away(distance: float | None) -> str:
@@ -103,7 +103,7 @@ def page(dossier: Finding) -> str:
     profile = results.task.profile
     rows = []
     for row in sorted(results.rows, key=lambda row: order(row.verdict)):
-        one = row.decisive
+        decisive = row.decisive
         rows.append(
             [
                 row.requirement.section,
@@ -111,9 +111,9 @@ def page(dossier: Finding) -> str:
                 row.requirement.level,
                 row.verdict,
                 measured(row),
-                one.part.expected if one else "-",
-                away(one.distance if one else None),
-                one.title if one else "",
+                decisive.part.expected if decisive else "-",
+                away(decisive.distance if decisive else None),
+                decisive.title if decisive else "",
             ]
         )
     head = ["section", "requirement", "level", "verdict", "measured", "threshold", "margin", "at"]
@@ -158,7 +158,12 @@ def _baseline(dossier: Finding) -> list[str]:
         f"Against the baseline: {len(dossier.changes)} numbers and verdicts compared,"
         f" {len(worse)} worse, {len(better)} better."
     )
-    shown = [f"  worse   {text}" for text in worse] + [f"  better  {text}" for text in better]
-    if len(shown) > MOST_CHANGES:
-        shown = [*shown[:MOST_CHANGES], f"  and {len(shown) - MOST_CHANGES} more"]
-    return ["", head, *shown]
+    change_lines = [f"  worse   {text}" for text in worse] + [
+        f"  better  {text}" for text in better
+    ]
+    if len(change_lines) > MOST_CHANGES:
+        change_lines = [
+            *change_lines[:MOST_CHANGES],
+            f"  and {len(change_lines) - MOST_CHANGES} more",
+        ]
+    return ["", head, *change_lines]

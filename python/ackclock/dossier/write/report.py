@@ -28,57 +28,60 @@ NEAR = 0.1
 """Margins up to this part of a threshold are called near."""
 
 
-def write_figures(dossier: Finding, at: Path) -> None:
+def write_figures(dossier: Finding, folder: Path) -> None:
     """Write the figures and the data behind each.
 
     Parameters
     ----------
     dossier
         The dossier.
-    at
+    folder
         The folder.
     """
-    (at / "figures").mkdir()
+    (folder / "figures").mkdir()
     task = dossier.results.task
-    known = {"profile": task.profile.name, "control": task.control.label}
-    for drawn in dossier.results.made.figures:
-        if not drawn.missing:
-            write_figure(dossier.results.made, drawn, at, known, dossier.command)
+    recipe = {"profile": task.profile.name, "control": task.control.label}
+    for figure_data in dossier.results.made.figures:
+        if not figure_data.missing:
+            write_figure(dossier.results.made, figure_data, folder, recipe, dossier.command)
 
 
-def write_studies(dossier: Finding, at: Path) -> None:
+def write_studies(dossier: Finding, folder: Path) -> None:
     """Write the studies as sweep files, with the control in its place.
 
     Parameters
     ----------
     dossier
         The dossier.
-    at
+    folder
         The folder.
     """
-    (at / "scenarios").mkdir()
+    (folder / "scenarios").mkdir()
     data = dossier.results.made.paper
     for name in dossier.results.made.studies:
         text = json_text(without_places(data.studies[name].document), indent=1)
-        (at / "scenarios" / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
+        (folder / "scenarios" / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
 
 
-def write_html(dossier: Finding, at: Path) -> str:
+def write_html(dossier: Finding, folder: Path) -> str:
     """Write the page.
 
     Parameters
     ----------
     dossier
         The dossier.
-    at
+    folder
         The folder, with the figures in it.
     """
     results = dossier.results
     profile = results.task.profile
     rows = [_row(row) for row in results.rows]
     figures = {
-        drawn.figure.id: {**figure_on_page(drawn, at), "studies": drawn.studies}
-        for drawn in results.made.figures
+        figure_data.figure.id: {
+            **figure_on_page(figure_data, folder),
+            "studies": figure_data.studies,
+        }
+        for figure_data in results.made.figures
     }
     families = []
     for family in profile.families:
@@ -113,7 +116,7 @@ def write_html(dossier: Finding, at: Path) -> str:
         missed=[row for row in rows if row["verdict"] == "not met"],
         rows=sorted(rows, key=lambda row: order(row["verdict"])),
         families=families,
-        audits=[_audit(name, one, at) for name, one in results.audits.items()],
+        audits=[_audit(name, audited, folder) for name, audited in results.audits.items()],
         changes=dossier.changes,
         studies={name: study.provenance for name, study in results.made.studies.items()},
         version=dossier.version,
@@ -123,16 +126,16 @@ def write_html(dossier: Finding, at: Path) -> str:
     )
 
 
-def _audit(name: str, audited: Audited, at: Path) -> Data:
+def _audit(name: str, audited: Audited, folder: Path) -> Data:
     """What the page shows of an audit, with its picture where it has one."""
-    drawn = at / "audits" / name / "pattern.svg"
+    picture_file = folder / "audits" / name / "pattern.svg"
     return {
         "title": audited.title,
         "about": audited.about,
         "answer": audited.answer,
         "text": audited.text,
         "link": f"audits/{name}/{audited.outcome.PAGE}" if audited.outcome else "",
-        "picture": b64encode(drawn.read_bytes()).decode() if drawn.is_file() else "",
+        "picture": b64encode(picture_file.read_bytes()).decode() if picture_file.is_file() else "",
     }
 
 
@@ -147,17 +150,17 @@ def _is_near(row: Row) -> bool:
 
 
 def _row(row: Row) -> Data:
-    one = row.requirement
+    requirement = row.requirement
     return {
-        "id": one.id,
-        "section": one.section,
-        "title": one.title,
-        "statement": one.statement,
-        "level": one.level,
-        "family": one.family,
-        "note": one.note,
-        "question": one.question,
-        "figures": one.figures,
+        "id": requirement.id,
+        "section": requirement.section,
+        "title": requirement.title,
+        "statement": requirement.statement,
+        "level": requirement.level,
+        "family": requirement.family,
+        "note": requirement.note,
+        "question": requirement.question,
+        "figures": requirement.figures,
         "verdict": row.verdict,
         "mark": row.verdict.replace(" ", "-"),
         "reason": row.reason,
@@ -168,10 +171,10 @@ def _row(row: Row) -> Data:
         "is_near": _is_near(row),
         "at": row.decisive.title if row.decisive else "",
         "studies": list(dict.fromkeys(name for n in row.numbers for name in n.studies)),
-        "thresholds": one.thresholds,
+        "thresholds": requirement.thresholds,
         "numbers": [
             {
-                "title": n.title or one.title,
+                "title": n.title or requirement.title,
                 "measured": bounds(n.part.measured, n.part.low, n.part.high, figures=3),
                 "unit": n.unit,
                 "expected": n.part.expected,

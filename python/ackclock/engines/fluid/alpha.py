@@ -124,18 +124,18 @@ def _program(net: Routed, alpha: float, scale: Floats, moving: npt.NDArray[np.in
     from scipy import sparse
 
     n = len(moving)
-    place = np.full(net.n_flows, -1)
-    place[moving] = np.arange(n)
+    position_of_flow = np.full(net.n_flows, -1)
+    position_of_flow[moving] = np.arange(n)
     owner = np.repeat(np.arange(net.n_flows), np.diff(net.offsets))
-    keep = place[owner] >= 0
+    keep = position_of_flow[owner] >= 0
     used, row = np.unique(net.hops[keep], return_inverse=True)
     load = scale[owner[keep]] / net.capacity[net.hops[keep]]
-    blocks = [sparse.csr_array((load, (row, place[owner[keep]])), shape=(len(used), n))]
+    blocks = [sparse.csr_array((load, (row, position_of_flow[owner[keep]])), shape=(len(used), n))]
     limit = np.full(n, np.inf) if net.demand is None else net.demand[moving] / scale[moving]
     bounded = np.flatnonzero(np.isfinite(limit))
     if len(bounded):
-        own = (1 / limit[bounded], (np.arange(len(bounded)), bounded))
-        blocks.append(sparse.csr_array(own, shape=(len(bounded), n)))
+        demand_rows = (1 / limit[bounded], (np.arange(len(bounded)), bounded))
+        blocks.append(sparse.csr_array(demand_rows, shape=(len(bounded), n)))
     weight = np.ones(n) if net.weight is None else net.weight[moving]
     # In logarithms: only ratios of worths matter.
     worth = np.log(weight) + (1 - alpha) * np.log(scale[moving])
@@ -200,10 +200,10 @@ def _solve(system: Any, target: Floats) -> Floats:
     unit = 1 / np.sqrt(system.diagonal())
     even = sparse.diags_array(unit) @ system @ sparse.diags_array(unit)
     if even.nnz > _DENSE * len(unit) ** 2:
-        found = cho_solve(cho_factor(even.toarray()), unit * target)
+        scaled_solution = cho_solve(cho_factor(even.toarray()), unit * target)
     else:
-        found = splu(even.tocsc()).solve(unit * target)
-    return np.asarray(unit * found)
+        scaled_solution = splu(even.tocsc()).solve(unit * target)
+    return np.asarray(unit * scaled_solution)
 
 
 def _reach(values: Floats, change: Floats) -> float:
@@ -244,8 +244,8 @@ def _clarabel(program: _Program, alpha: float) -> Floats:
     rows = 3 * np.arange(n)
     column = {"y": np.arange(n), "t": n + np.arange(n)}
     entries = [(rows + k, column[slot]) for k, slot in enumerate(slots) if slot != "1"]
-    at = (np.concatenate([r for r, _ in entries]), np.concatenate([c for _, c in entries]))
-    lower = sparse.csc_matrix((-np.ones(2 * n), at), shape=(3 * n, 2 * n))
+    cells = (np.concatenate([r for r, _ in entries]), np.concatenate([c for _, c in entries]))
+    lower = sparse.csc_matrix((-np.ones(2 * n), cells), shape=(3 * n, 2 * n))
     right = np.zeros(3 * n)
     right[rows + slots.index("1")] = constant
     wide = sparse.hstack([upper, sparse.csc_matrix((upper.shape[0], n))])

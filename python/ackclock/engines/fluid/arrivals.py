@@ -254,12 +254,12 @@ def bits(value: object) -> float:
     return amount
 
 
-def plain_sizes(given: Data) -> Data:
+def plain_sizes(sizes: Data) -> Data:
     """Write the sizes of a distribution as numbers.
 
     Parameters
     ----------
-    given
+    sizes
         Table ``sizes``, right in form.
 
     Raises
@@ -268,7 +268,7 @@ def plain_sizes(given: Data) -> Data:
         Every amount that is none, and a distribution that cannot be.
     """
     problems: list[Problem] = []
-    made = dict(given)
+    plain = dict(sizes)
 
     def amount(value: object, path: str) -> float:
         try:
@@ -278,20 +278,20 @@ def plain_sizes(given: Data) -> Data:
             return 1.0
 
     for key in ("mean", "least", "most"):
-        if key in made:
-            made[key] = amount(made[key], key)
-    if "values" in made:
-        made["values"] = [amount(v, f"values[{i}]") for i, v in enumerate(made["values"])]
+        if key in plain:
+            plain[key] = amount(plain[key], key)
+    if "values" in plain:
+        plain["values"] = [amount(v, f"values[{i}]") for i, v in enumerate(plain["values"])]
     if problems:
         raise ScenarioError(problems)
     try:
-        _core.mean_size(json.dumps(made))
+        _core.mean_size(json.dumps(plain))
     except _core.InputError as error:
-        found = json.loads(str(error))
+        core_problems = json.loads(str(error))
         raise ScenarioError(
-            [Problem(f"arrivals.{item['path']}", item["message"]) for item in found]
+            [Problem(f"arrivals.{item['path']}", item["message"]) for item in core_problems]
         ) from None
-    return made
+    return plain
 
 
 TRANSFER_BYTES = 200.0
@@ -301,29 +301,29 @@ SAMPLE_BYTES = 64.0
 """A link in an interval: its mean rate in the core, and its row [bytes]."""
 
 
-def predict_transfers(given: Data, rate: float) -> float:
+def predict_transfers(arrivals: Data, rate: float) -> float:
     """Predict how many transfers are drawn.
 
     Parameters
     ----------
-    given
+    arrivals
         Table ``arrivals`` of the kind ``poisson``.
     rate
         Transfers a second.
     """
-    count = float(given.get("count", math.inf))
-    until = parse(given["duration"], "duration") if "duration" in given else math.inf
+    count = float(arrivals.get("count", math.inf))
+    until = parse(arrivals["duration"], "duration") if "duration" in arrivals else math.inf
     return min(count, rate * until)
 
 
-def memory_bytes(transfers: float, given: Data, links: int, end_s: float) -> float:
+def memory_bytes(transfers: float, arrivals: Data, links: int, end_s: float) -> float:
     """Predict the memory of a run over time [bytes].
 
     Parameters
     ----------
     transfers
         Their number.
-    given
+    arrivals
         Table ``arrivals``.
     links
         Links of the network.
@@ -331,13 +331,13 @@ def memory_bytes(transfers: float, given: Data, links: int, end_s: float) -> flo
         When the last transfer arrives [s].
     """
     samples = 0.0
-    if "interval" in given:
-        until = parse(given["duration"], "duration") if "duration" in given else end_s
-        samples = links * until / parse(given["interval"], "duration")
+    if "interval" in arrivals:
+        until = parse(arrivals["duration"], "duration") if "duration" in arrivals else end_s
+        samples = links * until / parse(arrivals["interval"], "duration")
     return transfers * TRANSFER_BYTES + samples * SAMPLE_BYTES
 
 
-def check_memory(transfers: float, given: Data, links: int, end_s: float = 0.0) -> None:
+def check_memory(transfers: float, arrivals: Data, links: int, end_s: float = 0.0) -> None:
     """Refuse arrivals that would need more memory than runs may take.
 
     Parameters
@@ -352,7 +352,7 @@ def check_memory(transfers: float, given: Data, links: int, end_s: float = 0.0) 
     """
     from ackclock.scenario.memory import SHARE, allowed_bytes
 
-    needed, allowed = memory_bytes(transfers, given, links, end_s), allowed_bytes()
+    needed, allowed = memory_bytes(transfers, arrivals, links, end_s), allowed_bytes()
     if needed <= allowed:
         return
     message = (
@@ -363,12 +363,12 @@ def check_memory(transfers: float, given: Data, links: int, end_s: float = 0.0) 
     raise ScenarioError([Problem("arrivals", message)])
 
 
-def drawn(given: Data, net: FluidNet, share: Floats | None, seed: int) -> Transfers:
+def drawn(arrivals: Data, net: FluidNet, share: Floats | None, seed: int) -> Transfers:
     """Draw Poisson arrivals.
 
     Parameters
     ----------
-    given
+    arrivals
         Table ``arrivals`` of the kind ``poisson``, right in form.
     net
         Routes of the pairs.
@@ -384,34 +384,34 @@ def drawn(given: Data, net: FluidNet, share: Floats | None, seed: int) -> Transf
         demand.
     """
     problems = []
-    if ("rate" in given) == ("load" in given):
+    if ("rate" in arrivals) == ("load" in arrivals):
         problems.append(Problem("arrivals", "needs one of rate and load"))
-    if "duration" not in given and "count" not in given:
+    if "duration" not in arrivals and "count" not in arrivals:
         problems.append(Problem("arrivals", "needs duration or count; else arrivals never end"))
-    part = np.ones(net.n_flows) if share is None else share
-    if not np.isfinite(part).all():
+    share_of_flow = np.ones(net.n_flows) if share is None else share
+    if not np.isfinite(share_of_flow).all():
         message = "has flows with a demand and flows without; expected all or none"
         problems.append(Problem("traffic", message))
-    elif part.sum() <= 0:
+    elif share_of_flow.sum() <= 0:
         problems.append(Problem("traffic", "has no pair with a demand above 0"))
     if problems:
         raise ScenarioError(problems)
-    sizes = plain_sizes(given["sizes"])
+    sizes = plain_sizes(arrivals["sizes"])
     spec = json.dumps(sizes)
-    flows = np.repeat(part / part.sum(), np.diff(net.offsets))
+    flows = np.repeat(share_of_flow / share_of_flow.sum(), np.diff(net.offsets))
     loads = np.bincount(net.hops, flows, net.n_links) / net.capacity
     load_per_rate = float(loads.max()) * _core.mean_size(spec)
-    rate = given["rate"] if "rate" in given else given["load"] / load_per_rate
-    check_memory(predict_transfers(given, rate), given, net.n_links)
+    rate = arrivals["rate"] if "rate" in arrivals else arrivals["load"] / load_per_rate
+    check_memory(predict_transfers(arrivals, rate), arrivals, net.n_links)
     time, flow, size = _core.draw_transfers(
-        share=np.ascontiguousarray(part, dtype=np.float64),
+        share=np.ascontiguousarray(share_of_flow, dtype=np.float64),
         sizes=spec,
-        rate=given.get("rate"),
-        load=given.get("load"),
+        rate=arrivals.get("rate"),
+        load=arrivals.get("load"),
         load_per_rate=load_per_rate,
         seed=seed,
-        until=parse(given["duration"], "duration") if "duration" in given else math.inf,
-        count=given.get("count", 2**63),
+        until=parse(arrivals["duration"], "duration") if "duration" in arrivals else math.inf,
+        count=arrivals.get("count", 2**63),
     )
     return Transfers(time, flow, size)
 
@@ -420,12 +420,12 @@ Row = tuple[str, float, str, str, float]
 """Its place in the document, time, source, target, size."""
 
 
-def trace_rows(given: Data, folder: Path) -> list[Row]:
+def trace_rows(arrivals: Data, folder: Path) -> list[Row]:
     """Read a trace.
 
     Parameters
     ----------
-    given
+    arrivals
         Table ``arrivals`` of the kind ``trace``, right in form.
     folder
         What the file is relative to.
@@ -436,12 +436,12 @@ def trace_rows(given: Data, folder: Path) -> list[Row]:
         Neither or both of ``file`` and ``flows``, a file that cannot be read, every row that is
         wrong or not in order of time.
     """
-    if ("file" in given) == ("flows" in given):
+    if ("file" in arrivals) == ("flows" in arrivals):
         raise ScenarioError([Problem("arrivals", "needs one of file and flows")])
     problems: list[Problem] = []
-    listed: list[tuple[str, str, Sequence[Any]]] = []
-    if "file" in given:
-        path = folder / given["file"]
+    unchecked_rows: list[tuple[str, str, Sequence[Any]]] = []
+    if "file" in arrivals:
+        path = folder / arrivals["file"]
         try:
             read = csv_rows.rows(path, *_COLUMNS, quantities=_QUANTITIES)
         except csv_rows.CsvError as error:
@@ -450,17 +450,17 @@ def trace_rows(given: Data, folder: Path) -> list[Row]:
         keys = [next((name for name in choice if name in names), "") for choice in _COLUMNS]
         for line, row in read:
             where = f"{path}, line {line}: "
-            listed.append(("arrivals.file", where, [_number(row[key]) for key in keys]))
+            unchecked_rows.append(("arrivals.file", where, [_number(row[key]) for key in keys]))
     else:
-        for i, row in enumerate(given["flows"]):
+        for i, row in enumerate(arrivals["flows"]):
             if not (isinstance(row, list | tuple) and len(row) == 4):
                 message = f"{row!r} is not a flow; expected [time, from, to, size]"
                 problems.append(Problem(f"arrivals.flows[{i}]", message))
                 continue
-            listed.append((f"arrivals.flows[{i}]", "", row))
-    found: list[Row] = []
+            unchecked_rows.append((f"arrivals.flows[{i}]", "", row))
+    rows: list[Row] = []
     last = 0.0
-    for path, where, (when, src, dst, size) in listed:
+    for path, where, (when, src, dst, size) in unchecked_rows:
         wrong = quantity_problem(when, "duration")
         if wrong:
             problems.append(Problem(path, f"{where}time: {wrong}"))
@@ -471,17 +471,17 @@ def trace_rows(given: Data, folder: Path) -> list[Row]:
             problems.append(Problem(path, message))
         last = time
         try:
-            found.append((where or f"{path}: ", time, str(src), str(dst), bits(size)))
+            rows.append((where or f"{path}: ", time, str(src), str(dst), bits(size)))
         except ValueError as error:
             problems.append(Problem(path, f"{where}size: {error}"))
-    if "duration" in given:
-        end = parse(given["duration"], "duration")
-        found = [row for row in found if row[1] < end]
-    if not found and not problems:
+    if "duration" in arrivals:
+        end = parse(arrivals["duration"], "duration")
+        rows = [row for row in rows if row[1] < end]
+    if not rows and not problems:
         problems.append(Problem("arrivals", "the trace has no flow before its end"))
     if problems:
         raise ScenarioError(problems[:_MOST_REPORTED])
-    return found[: given.get("count", len(found))]
+    return rows[: arrivals.get("count", len(rows))]
 
 
 def _number(text: str) -> Any:
@@ -532,15 +532,15 @@ def pairs_of_trace(rows: Sequence[Row], graph: Graph) -> tuple[Traffic, Transfer
     return traffic, transfers
 
 
-def plain_trace(given: Data, rows: Sequence[Row]) -> Data:
+def plain_trace(arrivals: Data, rows: Sequence[Row]) -> Data:
     """Write a trace as a table ``arrivals`` that names no file.
 
     Parameters
     ----------
-    given
+    arrivals
         The table.
     rows
         As `trace_rows` gave them.
     """
-    rest = {key: value for key, value in given.items() if key != "file"}
-    return {**rest, "flows": [[time, src, dst, size] for _, time, src, dst, size in rows]}
+    without_file = {key: value for key, value in arrivals.items() if key != "file"}
+    return {**without_file, "flows": [[time, src, dst, size] for _, time, src, dst, size in rows]}

@@ -157,21 +157,21 @@ class FluidCase(Frozen):
     @property
     def fingerprint(self) -> str:
         """SHA-256 [hex] of what is computed; name and seed do not count."""
-        said = document.filled(self._data)
+        content = document.filled(self._data)
         for key in ("name", "seed", "net", "unit"):
-            said.pop(key, None)
+            content.pop(key, None)
         if not self._traffic_is_random:
-            said["traffic"] = None
+            content["traffic"] = None
         if self._arrivals_kind == "trace":
-            said["arrivals"] = self._plain_arrivals()
-        if "paths" in said:
-            said["paths"] = self._plain_paths()
-        if said["allocation"] == "senders":
+            content["arrivals"] = self._plain_arrivals()
+        if "paths" in content:
+            content["paths"] = self._plain_paths()
+        if content["allocation"] == "senders":
             # The default does not count, so that runs stored before it could be chosen are found.
-            said.pop("allocation")
+            content.pop("allocation")
         if not self._hashes:
-            said.pop("equal_paths")
-        digest = hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())
+            content.pop("equal_paths")
+        digest = hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
         network = self.graph()
         digest.update(json.dumps(network.nodes).encode())
         arrays = [network.src, network.dst, network.capacity, network.cost]
@@ -265,10 +265,10 @@ class FluidCase(Frozen):
         """
         if self._arrivals_kind == "trace":
             return self._trace()[0]
-        made: Traffic = self._build_located(
+        traffic: Traffic = self._build_located(
             document.traffic, self._data["traffic"], self.graph(), self.seed
         )
-        return made
+        return traffic
 
     def transfers(self) -> Transfers:
         """Make the finite flows that arrive and leave.
@@ -285,10 +285,10 @@ class FluidCase(Frozen):
         if self._arrivals_kind == "trace":
             return self._trace()[1]
         share = self.traffic().demand
-        made: Transfers = self._located(
+        transfers: Transfers = self._located(
             lambda: drawn(self._data["arrivals"], self.net(), share, self.seed)
         )
-        return made
+        return transfers
 
     def systems(self) -> Systems | None:
         """Read the autonomous systems; None where the case has none.
@@ -302,8 +302,8 @@ class FluidCase(Frozen):
 
         if "systems" not in self._data:
             return None
-        made: Systems = self._located(lambda: Systems.read(self._data["systems"], self.graph()))
-        return made
+        systems: Systems = self._located(lambda: Systems.read(self._data["systems"], self.graph()))
+        return systems
 
     def _trace(self) -> tuple[Traffic, Transfers]:
         from ackclock.engines.fluid.arrivals import pairs_of_trace, trace_rows
@@ -332,19 +332,19 @@ class FluidCase(Frozen):
             Every problem, pairs without a path among them.
         """
         key = self._route_key()
-        known = None if key is None else _ROUTED.get(key)
-        if known is not None:
-            return known
-        made: FluidNet = self._located(self._routed)
-        if key is not None and len(made.hops) <= _MOST_HOPS:
-            for array in (made.capacity, made.offsets, made.hops, made.demand, made.weight):
+        cached = None if key is None else _ROUTED.get(key)
+        if cached is not None:
+            return cached
+        net: FluidNet = self._located(self._routed)
+        if key is not None and len(net.hops) <= _MOST_HOPS:
+            for array in (net.capacity, net.offsets, net.hops, net.demand, net.weight):
                 if array is not None:
                     array.setflags(write=False)
             with _ROUTED_LOCK:
-                _ROUTED[key] = made
+                _ROUTED[key] = net
                 while len(_ROUTED) > _MOST_ROUTED:
                     del _ROUTED[next(iter(_ROUTED))]
-        return made
+        return net
 
     def _routed(self) -> FluidNet:
         from ackclock.engines.fluid.memory import check_flows
@@ -360,13 +360,13 @@ class FluidCase(Frozen):
             # Demands are how often a pair is drawn; a flow takes what it can get.
             flows = replace(flows, demand=None)
         routing = self._data.get("routing", "hops")
-        made = FluidNet.routed(
+        net = FluidNet.routed(
             graph, flows, routing=routing, systems=self.systems(),
             hash_seed=self.seed if self._hashes else None,
         )  # fmt: skip
         # Routes are the smaller part: rates and books come on top, once the run begins.
-        check_flows(made.n_flows, len(made.hops))
-        return made
+        check_flows(net.n_flows, len(net.hops))
+        return net
 
     def _route_key(self) -> str | None:
         """What routes depend on; None where that is also files, which may change."""
@@ -457,42 +457,44 @@ class FluidCase(Frozen):
         """
         del spill
         begun = time.process_time()
-        said = document.filled(self._data)
+        settings = document.filled(self._data)
         if self._arrivals_kind is None:
-            made, totals, warnings = self._at_rest(said)
+            result_tables, totals, warnings = self._at_rest(settings)
         else:
-            made, totals, warnings = self._over_time(said, progress)
+            result_tables, totals, warnings = self._over_time(settings, progress)
         totals["cpu_s"] = time.process_time() - begun
         summary = {
             "scenario_hash": self.fingerprint,
             "seed": self.seed,
             "version": _version(),
             "engine": self.engine,
-            "unit": said["unit"],
+            "unit": settings["unit"],
             "flows_between": self.net().between,
-            "allocation": said["allocation"],
-            "sender": said["sender"],
-            "routers": said["routers"],
+            "allocation": settings["allocation"],
+            "sender": settings["sender"],
+            "routers": settings["routers"],
             "totals": totals,
             "warnings": warnings,
         }
         if progress is not None:
             progress(1.0, 0.0)
-        return FluidRun(self, summary, made)
+        return FluidRun(self, summary, result_tables)
 
-    def _at_rest(self, said: dict[str, Any]) -> Made:
+    def _at_rest(self, settings: dict[str, Any]) -> Made:
         """Rates of flows that last."""
         from ackclock.engines.fluid.outcome import Senders, Settled
         from ackclock.engines.fluid.tables import routers, tables
 
         network, systems = self.net(), self.systems()
-        if said["allocation"] == "senders":
+        if settings["allocation"] == "senders":
             of_node = {} if systems is None else systems.sender
-            senders, shared = Senders(said["sender"], of_node), routers(self._data, systems)
-            settled = self._located(lambda: network.fixed_point(senders, shared, **said["solver"]))
+            senders, shared = Senders(settings["sender"], of_node), routers(self._data, systems)
+            settled = self._located(
+                lambda: network.fixed_point(senders, shared, **settings["solver"])
+            )
         else:
             # What is offered is what fits: nothing is dropped.
-            alpha = said.get("alpha", np.inf)
+            alpha = settings.get("alpha", np.inf)
             rates = self._located(lambda: network.alpha_fair(alpha))
             per_hop = np.repeat(rates, np.diff(network.offsets))
             settled = Settled(
@@ -503,10 +505,10 @@ class FluidCase(Frozen):
                 period=None,
                 damping=1.0,
             )
-        return (*tables(network, settled, said["access"]), _warnings(settled))
+        return (*tables(network, settled, settings["access"]), _warnings(settled))
 
     def _over_time(
-        self, said: dict[str, Any], progress: Callable[[float, float], object] | None
+        self, settings: dict[str, Any], progress: Callable[[float, float], object] | None
     ) -> Made:
         """Finite flows that arrive and leave."""
         from ackclock.engines.fluid import over_time
@@ -515,21 +517,23 @@ class FluidCase(Frozen):
 
         network, transfers, systems = self.net(), self.transfers(), self.systems()
         senders = None
-        if said["allocation"] == "senders":
-            senders = Senders(said["sender"], {} if systems is None else systems.sender)
-        found = self._located(
+        if settings["allocation"] == "senders":
+            senders = Senders(settings["sender"], {} if systems is None else systems.sender)
+        simulated = self._located(
             lambda: over_time.simulate(
                 network,
                 transfers,
-                said["arrivals"],
+                settings["arrivals"],
                 senders=senders,
                 routers=routers(self._data, systems),
-                solver=said["solver"],
+                solver=settings["solver"],
                 progress=progress,
             )
         )
-        made, totals = over_time.tables(network, transfers, said["arrivals"], found)
-        return made, totals, over_time.warnings(found, totals)
+        result_tables, totals = over_time.tables(
+            network, transfers, settings["arrivals"], simulated
+        )
+        return result_tables, totals, over_time.warnings(simulated, totals)
 
     def _build_located(self, make: Callable[..., Any], *arguments: Any) -> Any:
         folder = Path() if self._file is None else self._file.parent

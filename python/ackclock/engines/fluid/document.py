@@ -118,7 +118,7 @@ def _kinds(generators: Mapping[str, Generator]) -> list[Data]:
 @cache
 def rules() -> Data:
     """JSON Schema of a fluid case without its key ``engine``."""
-    known = schema.scenario()["$defs"]
+    definitions = schema.scenario()["$defs"]
     properties: Data = {
         "name": {"type": "string", "description": "A name for titles and file names."},
         "seed": {
@@ -133,7 +133,10 @@ def rules() -> Data:
             "description": "Unit of capacities and rates, for labels only; under another than bit/s"
             " they are plain numbers.",
         },
-        "net": {"oneOf": [*known["Net"]["oneOf"], *_kinds(NETS)], "description": "The network."},
+        "net": {
+            "oneOf": [*definitions["Net"]["oneOf"], *_kinds(NETS)],
+            "description": "The network.",
+        },
         "traffic": {"oneOf": _kinds(TRAFFIC), "description": "The flows."},
         "arrivals": arrivals.RULES,
         "routing": {
@@ -188,7 +191,7 @@ def rules() -> Data:
         "properties": properties,
         "required": ["net"],
         "additionalProperties": False,
-        "$defs": known,
+        "$defs": definitions,
     }
 
 
@@ -222,8 +225,8 @@ def traffic_problems(data: Data) -> list[Problem]:
     data
         Has ``traffic`` or ``arrivals``.
     """
-    given = data.get("arrivals")
-    is_trace = isinstance(given, dict) and given.get("kind") == "trace"
+    arrivals_table = data.get("arrivals")
+    is_trace = isinstance(arrivals_table, dict) and arrivals_table.get("kind") == "trace"
     if is_trace and "traffic" in data:
         message = "a trace names its own pairs; expected no table traffic beside it"
         return [Problem("traffic", message)]
@@ -241,16 +244,16 @@ def filled(data: Data) -> Data:
         A document of valid form.
     """
     result = dict(data)
-    for key, given in rules()["properties"].items():
-        if "default" in given and "$ref" not in given:
-            result.setdefault(key, given["default"])
+    for key, rule in rules()["properties"].items():
+        if "default" in rule and "$ref" not in rule:
+            result.setdefault(key, rule["default"])
     result["sender"] = _algorithm("policy", data.get("sender", "naive"))
     routers = dict(data.get("routers", {}))
     routers["sharing"] = _algorithm("sharing", routers.get("sharing", "max-min"))
     if "elsewhere" in routers:
         routers["elsewhere"] = _algorithm("sharing", routers["elsewhere"])
     result["routers"] = routers
-    solver = {key: given["default"] for key, given in _SOLVER.items()}
+    solver = {key: rule["default"] for key, rule in _SOLVER.items()}
     result["solver"] = {**solver, **data.get("solver", {})}
     if "traffic" in data:
         kind = data["traffic"]["kind"]
@@ -258,8 +261,8 @@ def filled(data: Data) -> Data:
         result["traffic"] = {**defaults, **data["traffic"]}
     if "arrivals" in data:
         kind = data["arrivals"]["kind"]
-        known = {b["properties"]["kind"]["const"]: b for b in arrivals.RULES["oneOf"]}
-        of_kind = known[kind]["properties"].items()
+        rules_of_kind = {b["properties"]["kind"]["const"]: b for b in arrivals.RULES["oneOf"]}
+        of_kind = rules_of_kind[kind]["properties"].items()
         defaults = {k: v["default"] for k, v in of_kind if "default" in v}
         result["arrivals"] = {**defaults, **data["arrivals"]}
     if "systems" in data:
@@ -307,8 +310,8 @@ def graph(net: Data, folder: Path) -> Graph:
     from ackclock.scenario.resolve_files import expanded
 
     if net["kind"] in NETS:
-        made: Graph = NETS[net["kind"]].make(_with_folder(net, NETS[net["kind"]], folder))
-        return made
+        net_graph: Graph = NETS[net["kind"]].make(_with_folder(net, NETS[net["kind"]], folder))
+        return net_graph
     return _of_core(json.dumps(plain(expanded({"net": net}, folder)["net"])))
 
 
@@ -322,8 +325,8 @@ def _of_core(net: str) -> Graph:
     try:
         layout = json.loads(_core.layout(net))
     except _core.InputError as error:
-        found = [Problem(**item) for item in json.loads(str(error))]
-        raise ScenarioError(found) from None
+        core_problems = [Problem(**item) for item in json.loads(str(error))]
+        raise ScenarioError(core_problems) from None
     number = {name: i for i, name in enumerate(layout["nodes"])}
     ends, capacity, cost, names = [], [], [], []
     for a, b, rate, back_rate, weight, name in layout["links"]:
@@ -354,12 +357,12 @@ def _of_core(net: str) -> Graph:
     return Graph(tuple(layout["nodes"]), *arrays, links=tuple(names), hosts=hosts)
 
 
-def traffic(given: Data, network: Graph, seed: int, folder: Path) -> Traffic:
+def traffic(table: Data, network: Graph, seed: int, folder: Path) -> Traffic:
     """Make the flows.
 
     Parameters
     ----------
-    given
+    table
         Table ``traffic``, right in form.
     network
         The network.
@@ -373,9 +376,9 @@ def traffic(given: Data, network: Graph, seed: int, folder: Path) -> Traffic:
     ScenarioError
         Every problem of its meaning.
     """
-    generator = TRAFFIC[given["kind"]]
-    made: Traffic = generator.make(_with_folder(given, generator, folder), network, seed)
-    return made
+    generator = TRAFFIC[table["kind"]]
+    flows: Traffic = generator.make(_with_folder(table, generator, folder), network, seed)
+    return flows
 
 
 def _with_folder(given: Data, generator: Generator, folder: Path) -> Data:
@@ -390,18 +393,18 @@ def _nested(parameters: Data, folder: Path) -> tuple[Graph, Traffic]:
     """The network and the traffic that a network of fluids holds, checked."""
     from ackclock.catalogue.form import parameter_problems
 
-    whole = rules()
+    case_rules = rules()
     inner = {
         "type": "object",
-        "properties": {key: whole["properties"][key] for key in ("net", "traffic")},
-        "$defs": whole["$defs"],
+        "properties": {key: case_rules["properties"][key] for key in ("net", "traffic")},
+        "$defs": case_rules["$defs"],
     }
-    given = {key: parameters[key] for key in ("net", "traffic")}
-    problems = parameter_problems(inner, given)
+    inner_document = {key: parameters[key] for key in ("net", "traffic")}
+    problems = parameter_problems(inner, inner_document)
     if problems:
         raise ScenarioError([Problem(f"net.{p.path}", p.message, p.file) for p in problems])
-    network = graph(given["net"], folder)
-    return network, traffic(given["traffic"], network, parameters["seed"], folder)
+    network = graph(inner_document["net"], folder)
+    return network, traffic(inner_document["traffic"], network, parameters["seed"], folder)
 
 
 def names_files(net: Data, traffic: Data | None) -> bool:
@@ -448,7 +451,7 @@ def plain_traffic(flows: Traffic, network: Graph) -> Data:
     network
         The network.
     """
-    listed: list[Data] = []
+    rows: list[Data] = []
     for i, (a, b) in enumerate(zip(flows.src, flows.dst, strict=True)):
         row: Data = {"src": network.nodes[a], "dst": network.nodes[b]}
         if flows.demand is not None and np.isfinite(flows.demand[i]):
@@ -458,5 +461,5 @@ def plain_traffic(flows: Traffic, network: Graph) -> Data:
         route = None if flows.routes is None else flows.routes[i]
         if route is not None:
             row["route"] = [network.nodes[node] for node in route]
-        listed.append(row)
-    return {"kind": "listed", "flows": listed}
+        rows.append(row)
+    return {"kind": "listed", "flows": rows}

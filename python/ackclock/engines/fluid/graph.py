@@ -98,8 +98,8 @@ def unknown_node(name: object, nodes: Iterable[str]) -> str:
     nodes
         The names that there are.
     """
-    known = list(nodes)
-    hint = suggestion(str(name), known)
-    if len(known) > _FEW and not hint.startswith("did you mean"):
-        hint = f"none of {len(known)} is like it"
+    node_names = list(nodes)
+    hint = suggestion(str(name), node_names)
+    if len(node_names) > _FEW and not hint.startswith("did you mean"):
+        hint = f"none of {len(node_names)} is like it"
     return f'there is no node "{name}"; {hint}'

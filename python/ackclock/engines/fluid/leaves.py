@@ -97,7 +97,7 @@ def augmented(parameters: dict[str, Any]) -> Graph:
 
 
 def _shares(
-    at: npt.NDArray[np.uint32],
+    node_of_flow: npt.NDArray[np.uint32],
     demand: npt.NDArray[np.float64],
     ends: npt.NDArray[np.uint32],
     graph: Graph,
@@ -105,8 +105,8 @@ def _shares(
     """Each flow's part of the capacity of the node where it begins or ends."""
     n = len(graph.nodes)
     capacity = np.bincount(ends, graph.capacity, n)
-    total = np.bincount(at, demand, n)
-    shares: npt.NDArray[np.float64] = capacity[at] * demand / total[at]
+    total = np.bincount(node_of_flow, demand, n)
+    shares: npt.NDArray[np.float64] = capacity[node_of_flow] * demand / total[node_of_flow]
     return shares
 
 

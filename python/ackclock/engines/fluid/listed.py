@@ -79,8 +79,8 @@ def _amount(value: object, path: str, problems: list[Problem], *, least: str = "
         number = float(value)  # type: ignore[arg-type]
         if number > 0 or (number == 0 and least != "above 0"):
             return number
-    shown = f'"{value}"' if isinstance(value, str) else value
-    problems.append(Problem(path, f"{shown} is not a finite number {least}"))
+    quoted = f'"{value}"' if isinstance(value, str) else value
+    problems.append(Problem(path, f"{quoted} is not a finite number {least}"))
     return 1.0
 
 
@@ -159,20 +159,20 @@ def listed(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
     problems: list[Problem] = []
     names = _Names(graph.nodes)
     rows: list[tuple[int, int, float, float, list[int] | None]] = []
-    for i, given in enumerate(parameters["flows"]):
+    for i, entry in enumerate(parameters["flows"]):
         path = f"traffic.flows[{i}]"
-        flow = given
-        if isinstance(given, list | tuple) and len(given) == 2:
-            flow = {"src": given[0], "dst": given[1]}
+        flow = entry
+        if isinstance(entry, list | tuple) and len(entry) == 2:
+            flow = {"src": entry[0], "dst": entry[1]}
         if not (isinstance(flow, dict) and {"src", "dst"} <= flow.keys()):
-            message = f"{given!r} is not a flow; expected [from, to] or a table with src and dst"
+            message = f"{entry!r} is not a flow; expected [from, to] or a table with src and dst"
             problems.append(Problem(path, message))
             continue
-        known = ("src", "dst", "demand", "weight", "route")
+        flow_keys = ("src", "dst", "demand", "weight", "route")
         problems += [
-            Problem(f"{path}.{key}", f"is not a key of a flow; {suggestion(str(key), known)}")
+            Problem(f"{path}.{key}", f"is not a key of a flow; {suggestion(str(key), flow_keys)}")
             for key in flow
-            if key not in known
+            if key not in flow_keys
         ]
         ends = [names.of(flow[key], f"{path}.{key}", problems) for key in ("src", "dst")]
         if flow["src"] == flow["dst"]:
@@ -193,12 +193,12 @@ def listed(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
     if problems:
         raise ScenarioError(problems)
     src, dst, demands, weights, routes = zip(*rows, strict=True)
-    wanted = np.array(demands, dtype=np.float64)
+    demand_of_flow = np.array(demands, dtype=np.float64)
     weigh = np.array(weights, dtype=np.float64)
     return Traffic(
         np.array(src, dtype=np.uint32),
         np.array(dst, dtype=np.uint32),
-        None if np.isinf(wanted).all() else wanted,
+        None if np.isinf(demand_of_flow).all() else demand_of_flow,
         None if (weigh == 1).all() else weigh,
         None if all(route is None for route in routes) else routes,
     )

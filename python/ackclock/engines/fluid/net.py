@@ -287,12 +287,12 @@ class FluidNet:
         ConvergenceError
             Links that feed each other in a circle did not settle; it names them.
         """
-        wanted = _floats(demand)
+        offered = _floats(demand)
         with _problems_of(self):
             if routers is None:
-                return self._rates(self._core.brick_wall(wanted))
+                return self._rates(self._core.brick_wall(offered))
             rules, of_link = routers.rules(), routers.of_link(self.graph)
-            return self._rates(self._core.sweep(wanted, rules, of_link, tolerance, limit))
+            return self._rates(self._core.sweep(offered, rules, of_link, tolerance, limit))
 
     def fixed_point(
         self,

@@ -74,8 +74,8 @@ class Routers:
         if self.elsewhere is None and not self.of_node:
             return np.empty(0, dtype=np.uint8)
         nodes = _known(graph, "routers.at", [*(self.at or ()), *self.of_node])
-        chosen = set(nodes if self.at is None else self.at)
-        default = np.array([0 if name in chosen else 1 for name in nodes], dtype=np.uint8)
+        first_rule_nodes = set(nodes if self.at is None else self.at)
+        default = np.array([0 if name in first_rule_nodes else 1 for name in nodes], dtype=np.uint8)
         for name, number in self._numbered()[1].items():
             default[nodes.index(name)] = number
         assert graph is not None, "invariant: its nodes are known"
@@ -128,16 +128,18 @@ def _numbered(
     from ackclock.catalogue.records import plain
 
     numbers = {}
-    made = list(first)
+    algorithms = list(first)
     for name, algorithm in of_node.items():
-        wanted = plain(algorithm)
-        if wanted not in made:
-            made.append(wanted)
-        numbers[name] = made.index(wanted)
-    if len(made) > _MOST_KINDS:
-        message = f"{len(made)} different algorithms are given; expected at most {_MOST_KINDS}"
+        plain_algorithm = plain(algorithm)
+        if plain_algorithm not in algorithms:
+            algorithms.append(plain_algorithm)
+        numbers[name] = algorithms.index(plain_algorithm)
+    if len(algorithms) > _MOST_KINDS:
+        message = (
+            f"{len(algorithms)} different algorithms are given; expected at most {_MOST_KINDS}"
+        )
         raise ScenarioError([Problem("systems", message)])
-    return made, numbers
+    return algorithms, numbers
 
 
 _MOST_KINDS = 256

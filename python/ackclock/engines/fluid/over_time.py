@@ -27,7 +27,7 @@ __all__ = ["ideal_times", "simulate", "tables", "text", "warnings"]
 def simulate(
     net: FluidNet,
     transfers: Transfers,
-    given: Mapping[str, Any],
+    arrivals: Mapping[str, Any],
     *,
     senders: Senders | None = None,
     routers: Routers | None = None,
@@ -42,7 +42,7 @@ def simulate(
         Its flows are the pairs: a finite flow has the route and the weight of its pair.
     transfers
         The finite flows.
-    given
+    arrivals
         ``duration``, ``drain``, ``peak``, ``interval``, ``reaction`` as of a table ``arrivals``.
     senders
         What senders do; None: rates are the global max-min allocation at all times.
@@ -66,7 +66,7 @@ def simulate(
     behaviour = None
     if senders is not None:
         routers = routers or Routers()
-        reaction = parse(given.get("reaction", 0.0), "duration")
+        reaction = parse(arrivals.get("reaction", 0.0), "duration")
         policies, of_sender = senders.of_link(net.graph)
         behaviour = {
             "policies": policies,
@@ -83,22 +83,22 @@ def simulate(
             **(solver or {}),
         }
     peak = np.empty(0)
-    if "peak" in given:
-        peak = np.full(net.n_flows, parse(given["peak"], "rate"))
+    if "peak" in arrivals:
+        peak = np.full(net.n_flows, parse(arrivals["peak"], "rate"))
     with _problems_of(net):
-        found: dict[str, Any] = net._core.simulate(
+        simulated: dict[str, Any] = net._core.simulate(
             time=transfers.time,
             flow=transfers.flow,
             size=transfers.size,
             peak=peak,
-            until=parse(given["duration"], "duration") if "duration" in given else math.inf,
-            drain=given.get("drain", True),
-            interval=parse(given["interval"], "duration") if "interval" in given else None,
+            until=parse(arrivals["duration"], "duration") if "duration" in arrivals else math.inf,
+            drain=arrivals.get("drain", True),
+            interval=parse(arrivals["interval"], "duration") if "interval" in arrivals else None,
             senders=behaviour,
             progress=progress,
         )
-    found["samples"] = found["samples"].reshape(-1, net.n_links)
-    return found
+    simulated["samples"] = simulated["samples"].reshape(-1, net.n_links)
+    return simulated
 
 
 def ideal_times(net: FluidNet, transfers: Transfers, peak: float = math.inf) -> Floats:
@@ -119,7 +119,7 @@ def ideal_times(net: FluidNet, transfers: Transfers, peak: float = math.inf) -> 
 
 
 def tables(
-    net: FluidNet, transfers: Transfers, given: Mapping[str, Any], found: Mapping[str, Any]
+    net: FluidNet, transfers: Transfers, arrivals: Mapping[str, Any], simulated: Mapping[str, Any]
 ) -> tuple[dict[str, pa.Table], dict[str, Any]]:
     """Make the tables and totals of a run.
 
@@ -129,9 +129,9 @@ def tables(
         Capacities and routes, with a graph and the ends of pairs.
     transfers
         The flows.
-    given
+    arrivals
         The table ``arrivals``.
-    found
+    simulated
         As `simulate` gave it.
     """
     from ackclock._util.arrow import array, table, words
@@ -139,9 +139,9 @@ def tables(
     assert net.graph is not None, "invariant: a case has a graph"
     assert net.ends is not None, "invariant: a case has flows with ends"
     nodes, links = list(net.graph.nodes), net.graph.link_names()
-    peak = parse(given["peak"], "rate") if "peak" in given else math.inf
+    peak = parse(arrivals["peak"], "rate") if "peak" in arrivals else math.inf
     ideal = ideal_times(net, transfers, peak)
-    sojourn = found["completion"] - transfers.time
+    sojourn = simulated["completion"] - transfers.time
     flows = table(
         {
             "id": array(np.arange(len(transfers.time), dtype=np.uint32)),
@@ -150,15 +150,15 @@ def tables(
             "hops": array(np.diff(net.offsets)[transfers.flow].astype(np.uint32)),
             "size": array(transfers.size),
             "arrival_s": array(transfers.time),
-            "completed_at_s": array(found["completion"]),
+            "completed_at_s": array(simulated["completion"]),
             "sojourn_s": array(sojourn),
             "ideal_s": array(ideal),
             "slowdown": array(sojourn / ideal),
-            "delivered": array(found["delivered"]),
+            "delivered": array(simulated["delivered"]),
         }
     )
-    end = found["end"]
-    mean = found["carried"] / end if end > 0 else np.zeros(net.n_links)
+    end = simulated["end"]
+    mean = simulated["carried"] / end if end > 0 else np.zeros(net.n_links)
     pairs = np.repeat(np.bincount(transfers.flow, minlength=net.n_flows), np.diff(net.offsets))
     link_table = table(
         {
@@ -166,38 +166,40 @@ def tables(
             "src": words(nodes, net.graph.src.astype(np.int32)),
             "dst": words(nodes, net.graph.dst.astype(np.int32)),
             "capacity": array(net.capacity),
-            "offered": array(found["offered"]),
-            "carried": array(found["carried"]),
-            "dropped": array(np.maximum(found["offered"] - found["carried"], 0.0)),
+            "offered": array(simulated["offered"]),
+            "carried": array(simulated["carried"]),
+            "dropped": array(np.maximum(simulated["offered"] - simulated["carried"], 0.0)),
             "utilisation": array(mean / net.capacity),
             "flows": array(np.bincount(net.hops, pairs, net.n_links).astype(np.uint32)),
         }
     )
-    made = {"flows": flows, "links": link_table}
-    if len(found["samples"]):
-        made["utilisation"], made["active"] = _series(net, given, found, links)
-    totals = _totals(transfers, given, found, sojourn, ideal)
+    result_tables = {"flows": flows, "links": link_table}
+    if len(simulated["samples"]):
+        result_tables["utilisation"], result_tables["active"] = _series(
+            net, arrivals, simulated, links
+        )
+    totals = _totals(transfers, arrivals, simulated, sojourn, ideal)
     row = {k: array(np.array([np.nan if v is None else v])) for k, v in totals.items()}
-    made["totals"] = table(row)
-    return made, totals
+    result_tables["totals"] = table(row)
+    return result_tables, totals
 
 
 def _series(
-    net: FluidNet, given: Mapping[str, Any], found: Mapping[str, Any], links: list[str]
+    net: FluidNet, arrivals: Mapping[str, Any], simulated: Mapping[str, Any], links: list[str]
 ) -> tuple[pa.Table, pa.Table]:
     from ackclock._util.arrow import array, table, words
 
-    length = parse(given["interval"], "duration")
-    count = len(found["samples"])
+    length = parse(arrivals["interval"], "duration")
+    count = len(simulated["samples"])
     begin = length * np.arange(count)
     series = table(
         {
             "time_s": array(np.repeat(begin, net.n_links)),
             "link": words(links, np.tile(np.arange(net.n_links, dtype=np.int32), count)),
-            "utilisation": array((found["samples"] / net.capacity).ravel()),
+            "utilisation": array((simulated["samples"] / net.capacity).ravel()),
         }
     )
-    active = table({"time_s": array(begin), "flows": array(found["sampled_active"])})
+    active = table({"time_s": array(begin), "flows": array(simulated["sampled_active"])})
     return series, active
 
 
@@ -208,16 +210,16 @@ of 1 by 15 % with 50 flows, by 12 % with 100, by 1 % with 1000."""
 
 def _totals(
     transfers: Transfers,
-    given: Mapping[str, Any],
-    found: Mapping[str, Any],
+    arrivals: Mapping[str, Any],
+    simulated: Mapping[str, Any],
     sojourn: Floats,
     ideal: Floats,
 ) -> dict[str, Any]:
-    counts = transfers.time >= parse(given.get("warmup", 0.0), "duration")
-    kept = counts & np.isfinite(sojourn)
-    slowdown = sojourn[kept] / ideal[kept]
-    end = float(found["end"])
-    freed = found["freed"]
+    counts = transfers.time >= parse(arrivals.get("warmup", 0.0), "duration")
+    counted = counts & np.isfinite(sojourn)
+    slowdown = sojourn[counted] / ideal[counted]
+    end = float(simulated["end"])
+    freed = simulated["freed"]
 
     def mean(values: Floats) -> float | None:
         return float(values.mean()) if len(values) else None
@@ -225,24 +227,24 @@ def _totals(
     return {
         "flows": len(transfers.time),
         "completed": int(np.isfinite(sojourn).sum()),
-        "counted": int(kept.sum()),
+        "counted": int(counted.sum()),
         "unfinished": int((counts & ~np.isfinite(sojourn)).sum()),
-        "mean_sojourn_s": mean(sojourn[kept]),
+        "mean_sojourn_s": mean(sojourn[counted]),
         "mean_slowdown": mean(slowdown),
         "median_slowdown": float(np.median(slowdown)) if len(slowdown) else None,
         "p99_slowdown": float(np.quantile(slowdown, 0.99)) if len(slowdown) else None,
         "worst_slowdown": float(slowdown.max()) if len(slowdown) else None,
-        "delivered": float(found["delivered"].sum()),
-        "goodput": float(found["delivered"].sum()) / end if end > 0 else 0.0,
-        "dropped": float(np.maximum(found["offered"] - found["carried"], 0.0).sum()),
-        "mean_active": found["mean_active"],
-        "most_active": found["most_active"],
-        "taken_up": found["taken_up"] / freed if freed > 0 else None,
+        "delivered": float(simulated["delivered"].sum()),
+        "goodput": float(simulated["delivered"].sum()) / end if end > 0 else 0.0,
+        "dropped": float(np.maximum(simulated["offered"] - simulated["carried"], 0.0).sum()),
+        "mean_active": simulated["mean_active"],
+        "most_active": simulated["most_active"],
+        "taken_up": simulated["taken_up"] / freed if freed > 0 else None,
         "end_s": end,
-        "events": found["events"],
-        "solved_flows": found["solved"],
-        "whole_solutions": found["whole"],
-        "unsettled": found["unsettled"],
+        "events": simulated["events"],
+        "solved_flows": simulated["solved"],
+        "whole_solutions": simulated["whole"],
+        "unsettled": simulated["unsettled"],
     }
 
 
@@ -314,12 +316,12 @@ def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
     return "\n\n".join(lines)
 
 
-def warnings(found: Mapping[str, Any], totals: Mapping[str, Any]) -> list[str]:
+def warnings(simulated: Mapping[str, Any], totals: Mapping[str, Any]) -> list[str]:
     """Say what a reader of the means must know.
 
     Parameters
     ----------
-    found
+    simulated
         As `simulate` gave it.
     totals
         As `tables` gave them.
@@ -330,6 +332,6 @@ def warnings(found: Mapping[str, Any], totals: Mapping[str, Any]) -> list[str]:
             f"{totals['unfinished']} flows had not ended and are not in the means, which favours"
             " short flows; with drain = true the run goes on until all have ended"
         )
-    if found["unsettled"]:
-        reported.append(f"senders did not settle after {found['unsettled']} events")
+    if simulated["unsettled"]:
+        reported.append(f"senders did not settle after {simulated['unsettled']} events")
     return reported

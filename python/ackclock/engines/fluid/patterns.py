@@ -109,7 +109,7 @@ CHOICES = ("all", "leaves")
 
 
 def hosts_of(
-    graph: Graph, chosen: str | Sequence[str] | None = None
+    graph: Graph, hosts: str | Sequence[str] | None = None
 ) -> tuple[npt.NDArray[np.uint32], str]:
     """Find the nodes where flows of a pattern begin and end.
 
@@ -117,7 +117,7 @@ def hosts_of(
     ----------
     graph
         The network.
-    chosen
+    hosts
         Names of nodes; ``all``; ``leaves``, the nodes with one neighbour; None: the network's own
         hosts, or all nodes where it has none.
 
@@ -132,11 +132,11 @@ def hosts_of(
         Every unknown name; there are fewer than two leaves.
     """
     n = len(graph.nodes)
-    if chosen is None and graph.hosts is not None:
+    if hosts is None and graph.hosts is not None:
         return graph.hosts, f"the {len(graph.hosts)} hosts"
-    if chosen is None or chosen == "all":
+    if hosts is None or hosts == "all":
         return np.arange(n, dtype=np.uint32), f"all {n} nodes"
-    if chosen == "leaves":
+    if hosts == "leaves":
         pairs = {(min(a, b), max(a, b)) for a, b in zip(graph.src, graph.dst, strict=True)}
         ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1)
         leaves = np.flatnonzero(np.bincount(ends, minlength=n) == 1).astype(np.uint32)
@@ -144,18 +144,18 @@ def hosts_of(
             message = f'is "leaves", but {len(leaves)} of {n} nodes have one neighbour; expected 2'
             raise ScenarioError([Problem("traffic.hosts", message)])
         return leaves, f"the {len(leaves)} leaves, the nodes with one neighbour"
-    if isinstance(chosen, str):
-        message = f'is "{chosen}"; expected names of nodes, or {suggestion(chosen, CHOICES)}'
+    if isinstance(hosts, str):
+        message = f'is "{hosts}"; expected names of nodes, or {suggestion(hosts, CHOICES)}'
         raise ScenarioError([Problem("traffic.hosts", message)])
     number = {name: i for i, name in enumerate(graph.nodes)}
     unknown = [
         Problem(f"traffic.hosts[{i}]", unknown_node(name, number))
-        for i, name in enumerate(chosen)
+        for i, name in enumerate(hosts)
         if name not in number
     ]
     if unknown:
         raise ScenarioError(unknown)
-    return np.array([number[name] for name in chosen], dtype=np.uint32), f"{len(chosen)} nodes"
+    return np.array([number[name] for name in hosts], dtype=np.uint32), f"{len(hosts)} nodes"
 
 
 def drawn(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
@@ -187,11 +187,11 @@ def drawn(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
     try:
         src, dst, weight = _core.pattern(spec, len(hosts), parameters.get("flows"), seed)
     except _core.InputError as error:
-        found = [
+        problems = [
             Problem(**{**item, "path": f"traffic.{item['path']}"})
             for item in json.loads(str(error))
         ]
-        raise ScenarioError(found) from None
+        raise ScenarioError(problems) from None
     demand = None
     if "demand" in parameters:
         demand = parse(parameters["demand"], "rate") * weight
@@ -252,15 +252,15 @@ def plain_traffic(path: Path, number: Mapping[str, int], scale: float) -> Traffi
     rows = read_matrix(path, number, COLUMNS, TIME)
     if rows is None or len(rows.times) > 1 or rows.repeats():
         return None
-    kept = (rows.source != rows.target) & (rows.demand > 0)
-    if not kept.any():
+    is_demand = (rows.source != rows.target) & (rows.demand > 0)
+    if not is_demand.any():
         return None
-    ends = rows.source[kept].astype(np.uint32), rows.target[kept].astype(np.uint32)
-    return Traffic(*ends, rows.demand[kept] * scale)
+    ends = rows.source[is_demand].astype(np.uint32), rows.target[is_demand].astype(np.uint32)
+    return Traffic(*ends, rows.demand[is_demand] * scale)
 
 
 def check_demand(
-    number: Mapping[str, int], a: str, b: str, given: float | str
+    number: Mapping[str, int], a: str, b: str, demand: float | str
 ) -> tuple[float, list[str]]:
     """Check a row of a matrix by itself.
 
@@ -270,7 +270,7 @@ def check_demand(
         Nodes by name.
     a, b
         Names of its ends.
-    given
+    demand
         Its demand as it was written [bit/s if it has no unit].
 
     Returns
@@ -284,9 +284,9 @@ def check_demand(
         for name in dict.fromkeys((a, b))
         if name not in number
     ]
-    value = bare_or_rate(given)
+    value = bare_or_rate(demand)
     if not math.isfinite(value) or value < 0:
-        wrong.append(f'the demand from {a} to {b} is "{given}"; expected 0 or more')
+        wrong.append(f'the demand from {a} to {b} is "{demand}"; expected 0 or more')
     elif not wrong and number[a] == number[b] and value > 0:
         wrong.append(f'"{a}" sends to itself; expected two different nodes')
     return value, wrong
@@ -316,23 +316,23 @@ def demands_of(
     """
     number = {name: i for i, name in enumerate(nodes)}
     problems: list[Problem] = []
-    seen: dict[tuple[int, int], str] = {}
+    line_of_pair: dict[tuple[int, int], str] = {}
     demands: dict[tuple[int, int], float] = {}
 
     def wrong(line: str, message: str) -> None:
         problems.append(Problem(where, f"{line}: {message}", file))
 
-    for line, a, b, given in rows:
-        value, messages = check_demand(number, a, b, given)
+    for line, a, b, demand in rows:
+        value, messages = check_demand(number, a, b, demand)
         for message in messages:
             wrong(line, message)
         # A pair is repeated if a row before it counts.
         if messages:
             continue
         pair = number[a], number[b]
-        if pair in seen:
-            wrong(line, f"{a} to {b} is there already: {seen[pair]}")
-        seen[pair] = line
+        if pair in line_of_pair:
+            wrong(line, f"{a} to {b} is there already: {line_of_pair[pair]}")
+        line_of_pair[pair] = line
         if pair[0] != pair[1] and value > 0:
             demands[pair] = value
     return demands, problems
@@ -356,12 +356,12 @@ def from_matrix(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
         Everything wrong with the matrix.
     """
     del seed
-    given = [key for key in ("file", "topohub") if key in parameters]
-    if len(given) != 1:
+    sources = [key for key in ("file", "topohub") if key in parameters]
+    if len(sources) != 1:
         message = "needs one of file and topohub"
         raise ScenarioError([Problem("traffic", message)])
     name = None
-    if given == ["file"]:
+    if sources == ["file"]:
         path = parameters["_folder"] / parameters["file"]
         number = {name: i for i, name in enumerate(graph.nodes)}
         plain = plain_traffic(path, number, parameters["scale"])

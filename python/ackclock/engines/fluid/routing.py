@@ -52,12 +52,12 @@ _MOST_REPORTED = 20
 """Pairs without a path that are named; the rest is counted."""
 
 
-def path_rows(given: Mapping[str, Any], folder: Path) -> list[tuple[str, list[str]]]:
+def path_rows(paths: Mapping[str, Any], folder: Path) -> list[tuple[str, list[str]]]:
     """Read the table ``paths``.
 
     Parameters
     ----------
-    given
+    paths
         The table, right in form.
     folder
         What a file is relative to.
@@ -72,11 +72,11 @@ def path_rows(given: Mapping[str, Any], folder: Path) -> list[tuple[str, list[st
     ScenarioError
         Neither or both of ``file`` and ``listed``; the file cannot be read.
     """
-    if ("file" in given) == ("listed" in given):
+    if ("file" in paths) == ("listed" in paths):
         raise ScenarioError([Problem("paths", "needs one of file and listed")])
-    if "listed" in given:
-        return [(f"paths.listed[{i}]", list(path)) for i, path in enumerate(given["listed"])]
-    path = folder / given["file"]
+    if "listed" in paths:
+        return [(f"paths.listed[{i}]", list(path)) for i, path in enumerate(paths["listed"])]
+    path = folder / paths["file"]
     try:
         rows = csv_rows.rows(path, ("path",))
     except csv_rows.CsvError as error:
@@ -111,18 +111,18 @@ def listed_paths(rows: Sequence[tuple[str, list[str]]], graph: Graph) -> Paths:
     number = {name: i for i, name in enumerate(graph.nodes)}
     links = set(zip(graph.src.tolist(), graph.dst.tolist(), strict=True))
     problems: list[Problem] = []
-    found: Paths = {}
+    paths: Paths = {}
     for where, names in rows:
         nodes, messages = check_path(names, number, links, graph.nodes)
         problems += [Problem(where, message) for message in messages]
         if not nodes:
             continue
-        if (nodes[0], nodes[-1]) in found:
+        if (nodes[0], nodes[-1]) in paths:
             problems.append(Problem(where, f"{names[0]} to {names[-1]} has a path already"))
-        found[nodes[0], nodes[-1]] = nodes
+        paths[nodes[0], nodes[-1]] = nodes
     if problems:
         raise ScenarioError(problems[:_MOST_REPORTED])
-    return found
+    return paths
 
 
 def check_path(
@@ -182,10 +182,12 @@ def with_paths(traffic: Traffic, paths: Paths, graph: Graph) -> Traffic:
     for a, b in zip(graph.src.tolist(), graph.dst.tolist(), strict=True):
         leads_to.setdefault(a, []).append(b)
         comes_from.setdefault(b, []).append(a)
-    given = traffic.routes or [None] * len(traffic.src)
-    made: list[Sequence[int] | None] = []
-    for a, b, own in zip(traffic.src.tolist(), traffic.dst.tolist(), given, strict=True):
-        route = own if own is not None else paths.get((a, b))
+    stated_routes = traffic.routes or [None] * len(traffic.src)
+    new_routes: list[Sequence[int] | None] = []
+    for a, b, stated_route in zip(
+        traffic.src.tolist(), traffic.dst.tolist(), stated_routes, strict=True
+    ):
+        route = stated_route if stated_route is not None else paths.get((a, b))
         if route is None:
             out, into = leads_to.get(a, []), comes_from.get(b, [])
             starts = [([a], out[0])] if len(out) == 1 else []
@@ -194,8 +196,8 @@ def with_paths(traffic: Traffic, paths: Paths, graph: Graph) -> Traffic:
                 for after, last in [([], b), *ends]:
                     if route is None and (first, last) in paths:
                         route = [*before, *paths[first, last], *after]
-        made.append(route)
-    return replace(traffic, routes=made)
+        new_routes.append(route)
+    return replace(traffic, routes=new_routes)
 
 
 def routes(
@@ -255,8 +257,8 @@ def routes(
             np.ascontiguousarray(traffic.src, dtype=np.uint32),
             np.ascontiguousarray(traffic.dst, dtype=np.uint32),
         )
-    given = traffic.routes or [None] * len(traffic.src)
-    lost = [int(flow) for flow in missing if given[flow] is None]
+    stated_routes = traffic.routes or [None] * len(traffic.src)
+    lost = [int(flow) for flow in missing if stated_routes[flow] is None]
     which = "valley-free path" if routing == "valley-free" else "path"
     problems = [
         Problem(
@@ -275,10 +277,10 @@ def routes(
             raise ScenarioError(problems)
         return offsets, hops
     link = {pair: i for i, pair in enumerate(zip(graph.src, graph.dst, strict=True))}
-    parts: list[Ids] = []
-    for flow, route in enumerate(given):
+    hops_of_flow: list[Ids] = []
+    for flow, route in enumerate(stated_routes):
         if route is None:
-            parts.append(hops[offsets[flow] : offsets[flow + 1]])
+            hops_of_flow.append(hops[offsets[flow] : offsets[flow + 1]])
             continue
         steps = list(itertools.pairwise(route))
         problems += [
@@ -289,11 +291,11 @@ def routes(
             for a, b in steps
             if (a, b) not in link
         ]
-        parts.append(np.array([link.get(step, 0) for step in steps], dtype=np.uint32))
+        hops_of_flow.append(np.array([link.get(step, 0) for step in steps], dtype=np.uint32))
     if problems:
         raise ScenarioError(problems)
-    ends = np.cumsum([0, *map(len, parts)], dtype=np.uint32)
-    return ends, np.concatenate(parts)
+    ends = np.cumsum([0, *map(len, hops_of_flow)], dtype=np.uint32)
+    return ends, np.concatenate(hops_of_flow)
 
 
 def _hashed_routes(graph: Graph, traffic: Traffic, routing: str, seed: int) -> tuple[Ids, Ids, Ids]:
@@ -325,8 +327,8 @@ def _hashed_routes(graph: Graph, traffic: Traffic, routing: str, seed: int) -> t
         flows=counts.astype(np.uint32),
         seed=seed,
     )
-    found, _, offsets, hops, _ = core.paths(each=True)
-    has_path = np.isin(np.arange(len(pairs)), found)
+    pair_of_path, _, offsets, hops, _ = core.paths(each=True)
+    has_path = np.isin(np.arange(len(pairs)), pair_of_path)
     # Paths are in the order of pairs, then of flows: so are flows when sorted by pair.
     order = np.argsort(of, kind="stable")
     taken = order[has_path[of[order]]]
@@ -334,7 +336,7 @@ def _hashed_routes(graph: Graph, traffic: Traffic, routing: str, seed: int) -> t
     lengths[taken] = np.diff(offsets)
     begins = np.r_[0, np.cumsum(lengths)]
     routed = np.empty(begins[-1], dtype=np.uint32)
-    own = np.repeat(begins[taken], lengths[taken])
-    routed[own + np.arange(len(hops)) - np.repeat(offsets[:-1], lengths[taken])] = hops
+    begin_of_flow = np.repeat(begins[taken], lengths[taken])
+    routed[begin_of_flow + np.arange(len(hops)) - np.repeat(offsets[:-1], lengths[taken])] = hops
     missing = np.flatnonzero(~has_path[of])
     return begins.astype(np.uint32), routed, missing.astype(np.uint32)

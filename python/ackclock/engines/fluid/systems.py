@@ -87,12 +87,12 @@ class Systems:
     sender: dict[str, Any]
 
     @classmethod
-    def read(cls, given: list[Data], graph: Graph) -> Systems:
+    def read(cls, system_tables: list[Data], graph: Graph) -> Systems:
         """Read the list ``systems`` of a document.
 
         Parameters
         ----------
-        given
+        system_tables
             The list, right in form.
         graph
             The network.
@@ -103,20 +103,20 @@ class Systems:
             Every unknown node or system, node of two systems, and contradiction between systems.
         """
         problems: list[Problem] = []
-        names = tuple(system["name"] for system in given)
+        names = tuple(system["name"] for system in system_tables)
         number = {name: i for i, name in enumerate(names)}
         if len(number) < len(names):
             problems.append(Problem("systems", "two systems have the same name"))
         of_node = np.full(len(graph.nodes), -1, dtype=np.int64)
         relation = np.full((len(names), len(names)), 2, dtype=np.int8)
         node = {name: i for i, name in enumerate(graph.nodes)}
-        for i, system in enumerate(given):
+        for i, system in enumerate(system_tables):
             for j, pattern in enumerate(system["nodes"]):
                 path = f"systems[{i}].nodes[{j}]"
-                found = [pattern] if pattern in node else fnmatch.filter(graph.nodes, pattern)
-                if not found:
+                members = [pattern] if pattern in node else fnmatch.filter(graph.nodes, pattern)
+                if not members:
                     problems.append(Problem(path, unknown_node(pattern, graph.nodes)))
-                for name in found:
+                for name in members:
                     owner = of_node[node[name]]
                     if owner not in (-1, i):
                         message = f'"{name}" belongs to "{names[owner]}" already'
@@ -142,8 +142,8 @@ class Systems:
         for name, owner in zip(graph.nodes, of_node, strict=True):
             if owner >= 0:
                 for key, rules in (("sharing", sharing), ("sender", sender)):
-                    if key in given[owner]:
-                        rules[name] = given[owner][key]
+                    if key in system_tables[owner]:
+                        rules[name] = system_tables[owner][key]
         return cls(names, of_node, relation, sharing, sender)
 
 
@@ -198,7 +198,7 @@ def policy_routes(
     cost = np.where(inside, 1.0, 2.0 * n + 2.0)
     links = np.arange(len(src))
     if rule == "as-hops":
-        parts = [(src, dst, cost, links)]
+        edge_sets = [(src, dst, cost, links)]
     else:
         relation = systems.relation[of_src, of_dst]
         unsaid = ~inside & (relation == 2)
@@ -222,13 +222,13 @@ def policy_routes(
             (peer | down, 0, n),
             (inside | down, n, n),
         ]
-        parts = [(src[k] + a, dst[k] + b, cost[k], links[k]) for k, a, b in steps]
+        edge_sets = [(src[k] + a, dst[k] + b, cost[k], links[k]) for k, a, b in steps]
     node = np.arange(n)
     none = np.full(n, -1)
     for layer in range(1 if rule == "as-hops" else 2):
-        parts.append((node + layer * n, node + 2 * n, np.zeros(n), none))
+        edge_sets.append((node + layer * n, node + 2 * n, np.zeros(n), none))
     all_src, all_dst, all_cost, number = (
-        np.concatenate([np.asarray(part[i]) for part in parts]) for i in range(4)
+        np.concatenate([np.asarray(edges[i]) for edges in edge_sets]) for i in range(4)
     )
     offsets, hops, missing = _core.shortest_paths(
         3 * n,

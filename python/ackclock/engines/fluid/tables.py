@@ -41,9 +41,9 @@ def routers(data: dict[str, Any], systems: Systems | None = None) -> Routers:
     """
     from ackclock.engines.fluid.outcome import Routers
 
-    given = data.get("routers", {})
+    table = data.get("routers", {})
     of_node = {} if systems is None else systems.sharing
-    rules = given.get("sharing", "max-min"), given.get("elsewhere"), given.get("at")
+    rules = table.get("sharing", "max-min"), table.get("elsewhere"), table.get("at")
     return Routers(*rules, of_node)
 
 
@@ -85,16 +85,16 @@ def bottlenecks(net: FluidNet, rates: Floats) -> npt.NDArray[np.int64]:
     used = np.bincount(net.hops, np.repeat(rates, lengths), net.n_links)
     per_weight = rates / weight
     most = np.zeros(net.n_links)
-    own = np.repeat(per_weight, lengths)
-    np.maximum.at(most, net.hops, own)
+    level = np.repeat(per_weight, lengths)
+    np.maximum.at(most, net.hops, level)
     full = used >= net.capacity * (1 - _SAME)
-    is_one = full[net.hops] & (own >= most[net.hops] * (1 - _SAME))
-    place = np.where(is_one, np.arange(len(net.hops)), len(net.hops))
-    first = np.minimum.reduceat(place, net.offsets[:-1])
-    known = first < len(net.hops)
-    found = np.full(net.n_flows, -1, dtype=np.int64)
-    found[known] = net.hops[first[known]]
-    return found
+    is_one = full[net.hops] & (level >= most[net.hops] * (1 - _SAME))
+    position = np.where(is_one, np.arange(len(net.hops)), len(net.hops))
+    first = np.minimum.reduceat(position, net.offsets[:-1])
+    has_bottleneck = first < len(net.hops)
+    bottleneck = np.full(net.n_flows, -1, dtype=np.int64)
+    bottleneck[has_bottleneck] = net.hops[first[has_bottleneck]]
+    return bottleneck
 
 
 def tables(
@@ -117,7 +117,7 @@ def tables(
     assert net.ends is not None, "invariant: a case has flows with ends"
     ideal, rates = net.max_min(), settled.rates
     books = _without_rounding(net, net.account(rates, ideal, access=access), rates)
-    held = bottlenecks(net, ideal)
+    bottleneck_of_flow = bottlenecks(net, ideal)
     nodes, links = list(net.graph.nodes), net.graph.link_names()
     lengths = np.diff(net.offsets)
     unbounded = np.full(net.n_flows, np.inf)
@@ -132,7 +132,7 @@ def tables(
             "goodput": array(rates.goodput),
             "max_min": array(ideal),
             "fair_share": array(fair_shares(net)),
-            "bottleneck": _links_or_null(links, held),
+            "bottleneck": _links_or_null(links, bottleneck_of_flow),
             "dead": array(without_rounding(rates.demand - rates.goodput, rates.demand)),
             "dead_beyond_access": array(books.flow_dead),
             "zombies_suffered": array(books.suffered),
@@ -141,7 +141,7 @@ def tables(
         }
     )
     per_link = np.bincount(net.hops, minlength=net.n_links)
-    by_bottleneck = np.bincount(held[held >= 0], minlength=net.n_links)
+    by_bottleneck = np.bincount(bottleneck_of_flow[bottleneck_of_flow >= 0], minlength=net.n_links)
     ideal_load = np.bincount(net.hops, np.repeat(ideal, lengths), net.n_links)
     link_table = table(
         {
@@ -170,7 +170,7 @@ def _without_rounding(net: FluidNet, books: Accounts, rates: Rates) -> Accounts:
     # A flow's rates are those of the links that it crosses.
     largest = np.maximum.reduceat(net.capacity[net.hops], net.offsets[:-1])
     of_flow = np.maximum(largest, np.where(np.isfinite(rates.demand), rates.demand, 0.0))
-    whole = float(net.capacity.max())
+    largest_capacity = float(net.capacity.max())
     of_link = net.capacity
     return replace(
         books,
@@ -181,8 +181,8 @@ def _without_rounding(net: FluidNet, books: Accounts, rates: Rates) -> Accounts:
         suffered=without_rounding(books.suffered, of_flow),
         caused=without_rounding(books.caused, of_flow),
         caused_edge=without_rounding(books.caused_edge, of_flow),
-        uncaused=without_rounding(books.uncaused, whole),
-        uncaused_edge=without_rounding(books.uncaused_edge, whole),
+        uncaused=without_rounding(books.uncaused, largest_capacity),
+        uncaused_edge=without_rounding(books.uncaused_edge, largest_capacity),
     )
 
 

@@ -132,18 +132,18 @@ def fit(flows: Flows) -> Slopes | None:
 
     y = within(flows.measured_bps / np.where(flows.fluid_bps > 0, flows.fluid_bps, 1.0))
     columns = [within(flows.rtt_s), within(flows.full_links)]
-    known = [i for i, x in enumerate(columns) if x @ x >= len(x) * SPREAD**2]
-    freedom = len(y) - len(count) - len(known)
-    if not known or freedom < 1:
+    varying = [i for i, x in enumerate(columns) if x @ x >= len(x) * SPREAD**2]
+    freedom = len(y) - len(count) - len(varying)
+    if not varying or freedom < 1:
         return None
-    x = np.stack([columns[i] for i in known], axis=1)
+    x = np.stack([columns[i] for i in varying], axis=1)
     # Where the two go together, as along a chain of equal links, the least of both is taken.
     inverse = np.linalg.pinv(x.T @ x, rcond=TOGETHER)
     slope = inverse @ (x.T @ y)
-    rest = y - x @ slope
-    errors = np.sqrt(np.diag(inverse) * (rest @ rest) / freedom)
+    residual = y - x @ slope
+    errors = np.sqrt(np.diag(inverse) * (residual @ residual) / freedom)
     value, error = [0.0, 0.0], [0.0, 0.0]
-    for i, of, deviation in zip(known, slope, errors, strict=True):
+    for i, of, deviation in zip(varying, slope, errors, strict=True):
         value[i], error[i] = float(of), float(deviation)
     return Slopes(Bias(*value), Bias(*error))
 
@@ -176,11 +176,11 @@ def pulls(cc: Sequence[str], measured_bps: Floats, fluid_bps: Floats) -> Floats:
     ndarray
         A factor for each flow, the same for flows of one control; 1 for the background's.
     """
-    found = np.ones(len(cc))
+    factor = np.ones(len(cc))
     names = np.array(cc)
     for name in set(cc) - {""}:
         these = names == name
         expected = float(fluid_bps[these].sum())
         if expected > 0:
-            found[these] = max(float(measured_bps[these].sum()) / expected, LEAST_PULL)
-    return found
+            factor[these] = max(float(measured_bps[these].sum()) / expected, LEAST_PULL)
+    return factor

@@ -61,21 +61,25 @@ class HybridCase(Frozen):
     ) -> None:
         name = None if file is None else str(file)
         problems = [Problem(p.path, p.message, name) for p in document.form_problems(data, typed)]
-        own = {k: v for k, v in data.items() if k not in ("background", "traffic", "groups")}
-        made = None
+        packet_data = {
+            k: v for k, v in data.items() if k not in ("background", "traffic", "groups")
+        }
+        packet_scenario = None
         try:
-            made = Scenario.__new__(Scenario)
-            made._fill(own, file, typed)
+            packet_scenario = Scenario.__new__(Scenario)
+            packet_scenario._fill(packet_data, file, typed)
         except ScenarioError as error:
             problems += error.problems
-        if problems or made is None:
+        if problems or packet_scenario is None:
             raise ScenarioError(problems)
         background = data["background"]
         crowd = {"net": data["net"], "seed": data.get("seed", 1), "allocation": "max-min"}
         crowd |= {key: background[key] for key in ("traffic", "arrivals") if key in background}
         with of_background():
             fluid = FluidCase(crowd, file)
-        self._freeze(_data=data, _file=file, _scenario=made, _crowd=fluid, _prepared=None)
+        self._freeze(
+            _data=data, _file=file, _scenario=packet_scenario, _crowd=fluid, _prepared=None
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (HybridCase, (self._data, self._file))

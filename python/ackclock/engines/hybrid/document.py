@@ -106,10 +106,10 @@ def rules() -> Data:
     from ackclock.engines.fluid import document
 
     packet = schema.scenario()
-    own = {k: v for k, v in packet["properties"].items() if k not in ("traffic", "groups")}
+    packet_keys = {k: v for k, v in packet["properties"].items() if k not in ("traffic", "groups")}
     return {
         "type": "object",
-        "properties": {**own, "background": background_rules()},
+        "properties": {**packet_keys, "background": background_rules()},
         "required": ["net", "duration", "flows", "background"],
         "additionalProperties": False,
         "$defs": document.rules()["$defs"],
@@ -129,15 +129,15 @@ def form_problems(data: Data, typed: Iterable[str] | None = None) -> list[Proble
     from ackclock.catalogue.form import parameter_problems
     from ackclock.engines.fluid.document import traffic_problems
 
-    whole = rules()
+    case_rules = rules()
     only = {
         "type": "object",
-        "properties": {"background": whole["properties"]["background"]},
+        "properties": {"background": case_rules["properties"]["background"]},
         "required": ["background"],
-        "$defs": whole["$defs"],
+        "$defs": case_rules["$defs"],
     }
-    given = {key: data[key] for key in ("background",) if key in data}
-    problems = parameter_problems(only, given, typed=typed)
+    background_data = {key: data[key] for key in ("background",) if key in data}
+    problems = parameter_problems(only, background_data, typed=typed)
     background = data.get("background")
     for key in ("traffic", "groups"):
         if key in data:

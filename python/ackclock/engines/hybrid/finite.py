@@ -45,8 +45,8 @@ def draw(transfers: Transfers, share: float, seed: int) -> Flags:
         Of the draw.
     """
     rng = np.random.default_rng([seed, 1])
-    drawn: Flags = rng.random(len(transfers.time)) < share
-    return drawn
+    as_packets: Flags = rng.random(len(transfers.time)) < share
+    return as_packets
 
 
 def while_flows_come(
@@ -76,35 +76,35 @@ def while_flows_come(
     pair_share, own_share
         As of `Mixture.allocate`.
     """
-    pairs, own = mixture.pairs, mixture.own
+    pairs, own_flows = mixture.pairs, mixture.own
     n, n_links = pairs.n_flows, len(mixture.graph.capacity)
     # A pair's transfers that are packets cross a wide private link first, as each flow of the
     # scenario does: what these carry is what the packets have.
     routes = [pairs.route(pair) for pair in range(n)]
-    ways = [*routes, *routes, *(np.array(flow.route, dtype=np.uint32) for flow in own)]
-    private = np.arange(n_links, n_links + n + len(own), dtype=np.uint32)
+    ways = [*routes, *routes, *(np.array(flow.route, dtype=np.uint32) for flow in own_flows)]
+    private = np.arange(n_links, n_links + n + len(own_flows), dtype=np.uint32)
     ways = [way if i < n else np.append(private[i - n], way) for i, way in enumerate(ways)]
-    wide = np.full(n + len(own), mixture.graph.capacity.sum())
-    wide[n:] = np.minimum([flow.demand_bps for flow in own], wide[n:])
+    wide = np.full(n + len(own_flows), mixture.graph.capacity.sum())
+    wide[n:] = np.minimum([flow.demand_bps for flow in own_flows], wide[n:])
     weight = np.concatenate([pair_share, pair_share, own_share])
     if pairs.weight is not None:
         weight[: 2 * n] *= np.tile(pairs.weight, 2)
-    weight[2 * n :][[not flow.responds for flow in own]] = FIRST
+    weight[2 * n :][[not flow.responds for flow in own_flows]] = FIRST
     net = FluidNet.from_routes(
         np.append(mixture.graph.capacity, wide), [way.tolist() for way in ways], weight=weight
     )
-    starts = np.array([flow.start_s for flow in own])
+    starts = np.array([flow.start_s for flow in own_flows])
     time = np.append(transfers.time, starts)
     order = np.argsort(time, kind="stable")
-    flow_of = np.append(transfers.flow + n * as_packets, 2 * n + np.arange(len(own)))
-    size = np.append(transfers.size * wire, np.full(len(own), ENDLESS))
+    flow_of = np.append(transfers.flow + n * as_packets, 2 * n + np.arange(len(own_flows)))
+    size = np.append(transfers.size * wire, np.full(len(own_flows), ENDLESS))
     offered = Transfers(time[order], flow_of[order].astype(np.uint32), size[order])
     window = {"duration": duration_s, "drain": False, "interval": update_s}
-    found = simulate(net, offered, window)
-    carried = found["samples"]
+    simulated = simulate(net, offered, window)
+    carried = simulated["samples"]
     of_packets = np.zeros((len(carried), n_links))
-    for at, way in enumerate(ways[n:]):
-        of_packets[:, way[1:]] += carried[:, n_links + at, None]
+    for position, way in enumerate(ways[n:]):
+        of_packets[:, way[1:]] += carried[:, n_links + position, None]
     rates = carried[:, :n_links]
     seconds = np.maximum(duration_s - starts, update_s)
     return Leftover(
@@ -114,7 +114,7 @@ def while_flows_come(
         as_packets=np.bincount(transfers.flow[as_packets], minlength=n),
         own=carried[:, n_links + n :].sum(axis=0) * update_s / seconds,
         sampled=np.full(n, math.nan),
-        own_link=np.full(len(own), -1),
+        own_link=np.full(len(own_flows), -1),
         pair_link=np.full(n, -1),
         share=float(as_packets.mean()) if len(as_packets) else 0.0,
     )

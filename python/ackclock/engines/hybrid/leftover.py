@@ -118,24 +118,26 @@ def while_flows_last(
     inside = [t for t in (*starts, *stops) if 0 < t < duration_s]
     times = np.unique([0.0, *inside])
     active = [(starts <= t) & (t < stops) for t in times]
-    known: dict[bytes, Allocation] = {}
+    allocation_of_active: dict[bytes, Allocation] = {}
     for who in active:
-        if who.tobytes() not in known:
-            known[who.tobytes()] = mixture.allocate(who, pair_share, own_share)
-    found = [known[who.tobytes()] for who in active]
-    most = found[int(np.argmax([who.sum() for who in active]))]
+        if who.tobytes() not in allocation_of_active:
+            allocation_of_active[who.tobytes()] = mixture.allocate(who, pair_share, own_share)
+    allocations = [allocation_of_active[who.tobytes()] for who in active]
+    most = allocations[int(np.argmax([who.sum() for who in active]))]
     share = max(least, sample.share(mixture, most, packets))
-    drawn = sample.draw(mixture, most, share, np.random.default_rng([seed, 1]))
-    rest = 1 - drawn / mixture.per_pair
+    as_packets = sample.draw(mixture, most, share, np.random.default_rng([seed, 1]))
+    share_as_rates = 1 - as_packets / mixture.per_pair
     lengths = np.diff(np.append(times, duration_s))
     seconds = lengths @ np.array(active, dtype=float)
-    own = lengths @ np.array([each.own for each in found])
+    own_bits = lengths @ np.array([each.own for each in allocations])
     return Leftover(
         times=times,
-        taken=np.array([mixture.load_of_pairs(each.pairs * rest) for each in found]),
-        full=np.any([each.full for each in found], axis=0),
-        as_packets=drawn,
-        own=np.divide(own, seconds, out=np.zeros_like(own), where=seconds > 0),
+        taken=np.array(
+            [mixture.load_of_pairs(each.pairs * share_as_rates) for each in allocations]
+        ),
+        full=np.any([each.full for each in allocations], axis=0),
+        as_packets=as_packets,
+        own=np.divide(own_bits, seconds, out=np.zeros_like(own_bits), where=seconds > 0),
         sampled=most.pairs / mixture.per_pair,
         own_link=most.own_link,
         pair_link=most.pair_link,

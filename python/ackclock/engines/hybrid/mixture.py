@@ -101,12 +101,12 @@ class Mixture:
         The scenario's flows.
     """
 
-    def __init__(self, graph: Graph, pairs: FluidNet, per_pair: int, own: list[Own]) -> None:
+    def __init__(self, graph: Graph, pairs: FluidNet, per_pair: int, own_flows: list[Own]) -> None:
         self.graph = graph
         self.pairs = pairs
         self.per_pair = per_pair
-        self.own = own
-        routes = [np.array(flow.route, dtype=np.uint32) for flow in own]
+        self.own = own_flows
+        routes = [np.array(flow.route, dtype=np.uint32) for flow in own_flows]
         counts = np.array([len(route) for route in routes], dtype=np.int64)
         hops, offsets = np.concatenate(routes), np.cumsum(counts)
         self._hops = np.concatenate([pairs.hops, hops])
@@ -164,8 +164,8 @@ class Mixture:
         counts = lengths(self._offsets)
         load = np.bincount(self._hops, np.repeat(rates, counts), len(self.graph.capacity))
         full = load >= (1 - FULL) * self.graph.capacity
-        held = _bottlenecks(self._hops, self._offsets, rates, weights, demand, full)
-        return Allocation(rates[:n], rates[n:], full, held[:n], held[n:])
+        bottleneck = _bottlenecks(self._hops, self._offsets, rates, weights, demand, full)
+        return Allocation(rates[:n], rates[n:], full, bottleneck[:n], bottleneck[n:])
 
     def load_of_pairs(self, rates: Floats) -> Floats:
         """Add rates of pairs up, link by link [bit/s].
@@ -208,8 +208,8 @@ def _bottlenecks(
     most = np.zeros(len(full))
     np.maximum.at(most, hops, np.where(wants, level, 0.0))
     here = full[hops] & wants & (level >= (1 - FULL) * most[hops])
-    found = np.full(len(counts), -1, dtype=np.int64)
+    bottleneck = np.full(len(counts), -1, dtype=np.int64)
     flow = np.repeat(np.arange(len(counts)), counts)
-    places = np.flatnonzero(here)[::-1]
-    found[flow[places]] = hops[places]
-    return found
+    candidates = np.flatnonzero(here)[::-1]
+    bottleneck[flow[candidates]] = hops[candidates]
+    return bottleneck

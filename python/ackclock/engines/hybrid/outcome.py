@@ -45,13 +45,14 @@ class HybridRun:
         from ackclock._util.text_table import printable, table
 
         s = self.summary
-        said = s["background"]
+        background = s["background"]
         begin, end = s["duration_s"] - s["window_s"], s["duration_s"]
         head = (
             f"{printable(self.case.name) or 'case'}: hybrid engine, era {s['era']},"
             f" seed {s['seed']}, {number(end)} s simulated, measured from {number(begin)} s to"
-            f" {number(end)} s\n{said['flows']:,} flows: {said['own']} of the scenario and"
-            f" {said['as_packets']:,} of the background as packets, {said['as_rates']:,} as rates"
+            f" {number(end)} s\n{background['flows']:,} flows: {background['own']} of the"
+            f" scenario and {background['as_packets']:,} of the background as packets,"
+            f" {background['as_rates']:,} as rates"
         )
         flows = [
             [
@@ -63,7 +64,7 @@ class HybridRun:
                 f"{flow['timeouts']}",
                 engineering(flow.get("srtt_mean_s"), "s"),
             ]
-            for flow in s["flows"][: said["own"]]
+            for flow in s["flows"][: background["own"]]
         ]
         names = ["flow", "ends", "cc", "goodput", "retransmits", "timeouts", "srtt"]
         links = [
@@ -79,11 +80,12 @@ class HybridRun:
             if row["flows_as_packets"]
         ]
         columns = ["link", "capacity", "used", "by rates", "packet flows", "queueing delay"]
-        parts = [head, table(names, flows), table(columns, links[:20]), _bias_text(said)]
-        parts += ["\n".join(f"warning: {line}" for line in s["warnings"])] if s["warnings"] else []
+        blocks = [head, table(names, flows), table(columns, links[:20]), _bias_text(background)]
+        blocks += ["\n".join(f"warning: {line}" for line in s["warnings"])] if s["warnings"] else []
         cpu = working_time(s["totals"]["cpu_s"])
-        hops = f"{s['totals']['packet_hops']:,} packet hops in the last of {said['passes']} passes"
-        return "\n\n".join([*parts, f"{hops}, {cpu} of one core in all"])
+        passes = background["passes"]
+        hops = f"{s['totals']['packet_hops']:,} packet hops in the last of {passes} passes"
+        return "\n\n".join([*blocks, f"{hops}, {cpu} of one core in all"])
 
 
 def _bias_text(said: Mapping[str, Any]) -> str:
@@ -122,7 +124,7 @@ def outcome(case: Case, solved: Solved, cpu_s: float) -> HybridRun:
     from ackclock.engines.hybrid.packets import crossed
 
     run, mixture, left = solved.run, solved.mixture, solved.packets.left
-    own, drawn = len(mixture.own), int(left.as_packets.sum())
+    own_count, packet_count = len(mixture.own), int(left.as_packets.sum())
     pairs = mixture.n_pairs * mixture.per_pair
     if solved.transfers is not None:
         pairs = solved.transfers
@@ -134,10 +136,10 @@ def outcome(case: Case, solved: Solved, cpu_s: float) -> HybridRun:
         "totals": {**summary["totals"], "cpu_s": cpu_s},
         "warnings": [*(summary.get("warnings") or ()), *solved.packets.warnings],
         "background": {
-            "flows": own + pairs,
-            "own": own,
-            "as_packets": drawn,
-            "as_rates": pairs - drawn,
+            "flows": own_count + pairs,
+            "own": own_count,
+            "as_packets": packet_count,
+            "as_rates": pairs - packet_count,
             "bias": solved.used._asdict(),
             "missing": None if slopes is None else slopes.value._asdict(),
             "error": None if slopes is None else slopes.error._asdict(),
@@ -159,15 +161,15 @@ def _links(case: Case, solved: Solved, crossed: Any) -> pa.Table:
     measured = {str(link["id"]): link for link in run.summary["links"]}
     used, waits = background / capacity, np.zeros(len(names))
     flows = np.zeros(len(names), dtype=np.uint32)
-    for own in mixture.own:
-        flows[list(own.route)] += 1
+    for own_flow in mixture.own:
+        flows[list(own_flow.route)] += 1
     for pair in np.flatnonzero(left.as_packets):
         flows[mixture.pairs.route(int(pair))] += np.uint32(left.as_packets[pair])
-    rest = left.mean_over(left.left(capacity), end)
+    left_bps = left.mean_over(left.left(capacity), end)
     for i, name in enumerate(names):
         link = measured.get(name)
         if link is not None and crossed[i]:
-            rate = rest[i] if background[i] > 0 else capacity[i]
+            rate = left_bps[i] if background[i] > 0 else capacity[i]
             used[i] += link["utilisation"] * rate / capacity[i]
             waits[i] = link["delay_mean_s"] or 0.0
     return table(
@@ -175,7 +177,7 @@ def _links(case: Case, solved: Solved, crossed: Any) -> pa.Table:
             "link": array(names),
             "capacity_bps": array(capacity),
             "background_bps": array(background),
-            "left_bps": array(rest),
+            "left_bps": array(left_bps),
             "used": array(np.minimum(used, 1.0)),
             "full": array(left.full),
             "flows_as_packets": array(flows),

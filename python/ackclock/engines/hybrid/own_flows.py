@@ -38,13 +38,13 @@ def read_own(
     ScenarioError
         Every flow whose rate the fluid could not know.
     """
-    given = scenario.data["flows"]
-    found: list[Own] = []
+    flow_tables = scenario.data["flows"]
+    own_flows: list[Own] = []
     problems: list[Problem] = []
     unknown = "is not for hybrid cases: its rate is not known before"
-    if len(explained) != len(given):
+    if len(explained) != len(flow_tables):
         problems.append(Problem("flows", "are drawn; expected flows with both ends"))
-    for i, (flow, means) in enumerate(zip(given, explained, strict=False)):
+    for i, (flow, means) in enumerate(zip(flow_tables, explained, strict=False)):
         problems += [
             Problem(f"flows[{i}].{key}", unknown) for key in PLAIN if flow.get(key) is not None
         ]
@@ -58,7 +58,7 @@ def read_own(
             demand, responds = parse(source["rate"], "rate"), False
         nodes = [str(node) for node in means["route"]]
         steps = list(itertools.pairwise(nodes))
-        found.append(
+        own_flows.append(
             Own(
                 route=tuple(number[f"{a}->{b}"] for a, b in steps),
                 back=tuple(number[f"{b}->{a}"] for a, b in steps if f"{b}->{a}" in number),
@@ -71,4 +71,4 @@ def read_own(
         )
     if problems:
         raise scenario._located(problems)
-    return found
+    return own_flows

@@ -44,13 +44,13 @@ def crossed(mixture: Mixture, left: Leftover) -> npt.NDArray[np.bool_]:
     left
         Who of the background are packets.
     """
-    found = mixture.own_links()
+    is_crossed = mixture.own_links()
     for pair in np.flatnonzero(left.as_packets):
         route = mixture.pairs.route(int(pair))
-        found[route] = True
+        is_crossed[route] = True
         back = mixture.opposite[route]
-        found[back[back >= 0]] = True
-    return found
+        is_crossed[back[back >= 0]] = True
+    return is_crossed
 
 
 def changed_links(
@@ -83,7 +83,7 @@ def changed_links(
     rates = left.left(capacity)
     mean = left.mean_over(rates, duration_s) / capacity
     shared = crossed(mixture, left) & (left.taken > 0).any(axis=0)
-    made: list[Data] = []
+    link_changes: list[Data] = []
     problems: list[Problem] = []
     warnings: list[str] = []
     for link in np.flatnonzero(shared):
@@ -108,18 +108,19 @@ def changed_links(
         if room is None:
             room, unit = is_like["buffer_bytes"], "B"
         if room is not None:
-            part = max(1 if unit == "pkt" else WHOLE_PACKET, round(room * mean[link]))
-            change["buffer"] = f"{part} {unit}"
-            fits = part if unit == "pkt" else part / WHOLE_PACKET
+            scaled_buffer = max(1 if unit == "pkt" else WHOLE_PACKET, round(room * mean[link]))
+            change["buffer"] = f"{scaled_buffer} {unit}"
+            fits = scaled_buffer if unit == "pkt" else scaled_buffer / WHOLE_PACKET
             if left.full[link] and fits < FEW_PACKETS:
                 warnings.append(
-                    f"of the buffer of {name} the packets have {part} {unit}, too few to behave"
-                    " like the whole one; expected more flows as packets (background.packets)"
+                    f"of the buffer of {name} the packets have {scaled_buffer} {unit}, too few to"
+                    " behave like the whole one; expected more flows as packets"
+                    " (background.packets)"
                 )
-        made.append(change)
+        link_changes.append(change)
     if problems:
         raise ScenarioError(problems)
-    return made, warnings
+    return link_changes, warnings
 
 
 def _steps(times: Floats, rates: Floats) -> list[Data]:
@@ -153,17 +154,17 @@ def sampled_flows(
         Of the starts.
     """
     rng = np.random.default_rng([seed, 2])
-    made: list[Data] = []
+    flows: list[Data] = []
     for pair in np.flatnonzero(counts):
         nodes = pairs.nodes_along(int(pair))
         for start in rng.uniform(0, spread_s, int(counts[pair])):
             ends = {"src": nodes[0], "dst": nodes[-1], "route": nodes, "start": float(start)}
-            made.append({"id": f"background-{len(made)}", **template, **ends})
-    return made
+            flows.append({"id": f"background-{len(flows)}", **template, **ends})
+    return flows
 
 
 def sampled_transfers(
-    pairs: FluidNet, transfers: Transfers, chosen: npt.NDArray[np.bool_], template: Data
+    pairs: FluidNet, transfers: Transfers, as_packets: npt.NDArray[np.bool_], template: Data
 ) -> list[Data]:
     """Write transfers of the background as flows of packets.
 
@@ -173,36 +174,36 @@ def sampled_transfers(
         The background.
     transfers
         All transfers.
-    chosen
+    as_packets
         Which.
     template
         What such a flow is, but for its ends.
     """
-    made: list[Data] = []
-    for i in np.flatnonzero(chosen):
+    flows: list[Data] = []
+    for i in np.flatnonzero(as_packets):
         nodes = pairs.nodes_along(int(transfers.flow[i]))
         ends = {"src": nodes[0], "dst": nodes[-1], "route": nodes}
         size = max(1, round(float(transfers.size[i]) / 8))
-        made.append(
+        flows.append(
             {"id": f"background-{i}", **template, **ends, "start": float(transfers.time[i])}
             | {"size": size}
         )
-    return made
+    return flows
 
 
-def scenario(own: Scenario, links: list[Data], flows: list[Data]) -> Scenario:
+def scenario(packet_scenario: Scenario, links: list[Data], flows: list[Data]) -> Scenario:
     """Write the packet scenario.
 
     Parameters
     ----------
-    own
+    packet_scenario
         The scenario with its own flows alone.
     links
         What is different at links.
     flows
         Flows of the background that run as packets.
     """
-    data = own.data
+    data = packet_scenario.data
     data["links"] = [*data.get("links", ()), *links]
     data["flows"] = [*data["flows"], *flows]
-    return type(own).from_data(data, own._file)
+    return type(packet_scenario).from_data(data, packet_scenario._file)

@@ -130,33 +130,33 @@ def crowding(
         Of the run [s].
     """
     capacity = mixture.graph.capacity
-    everyone, others = np.zeros(len(capacity)), np.zeros(len(capacity))
+    everyone, other_controls = np.zeros(len(capacity)), np.zeros(len(capacity))
     for flow, rate in zip(mixture.own, left.own, strict=True):
         active_s = max(min(flow.stop_s, duration_s) - flow.start_s, 0.0)
         mean = rate * active_s / duration_s
         everyone[list(flow.route)] += mean
         if flow.control and flow.responds:
-            others[list(flow.route)] += mean
+            other_controls[list(flow.route)] += mean
     rates = left.mean_over(left.left(capacity), duration_s)
-    found = NOWHERE
-    for link in np.flatnonzero(left.full & (others > 0) & (capacity > everyone)):
+    crowded = NOWHERE
+    for link in np.flatnonzero(left.full & (other_controls > 0) & (capacity > everyone)):
         if queues[link] in FAIR:
             continue
         for kind in _kinds(mixture, int(link)):
             if (kind, behind, queues[link]) in WHOLE_ONLY:
                 why = f"{kind} among {behind} over {queues[link]} gets another share of"
                 return Crowding(int(link), 1.0, why)
-        whole = float(others[link] / capacity[link])
-        room = others[link] / (whole + NEAR)
+        fluid_share = float(other_controls[link] / capacity[link])
+        room = other_controls[link] / (fluid_share + NEAR)
         share = float((room - everyone[link]) / (capacity[link] - everyone[link]))
-        if share > found.share:
-            sampled = float(others[link] / rates[link])
+        if share > crowded.share:
+            sampled = float(other_controls[link] / rates[link])
             why = (
                 f"flows of another control than the background's have {100 * sampled:.2g} % in"
-                f" place of {100 * whole:.2g} % of"
+                f" place of {100 * fluid_share:.2g} % of"
             )
-            found = Crowding(int(link), min(share, 1.0), why)
-    return found
+            crowded = Crowding(int(link), min(share, 1.0), why)
+    return crowded
 
 
 def unmeasured(mixture: Mixture, left: Leftover, queues: list[str], behind: str) -> list[str]:
@@ -167,16 +167,18 @@ def unmeasured(mixture: Mixture, left: Leftover, queues: list[str], behind: str)
     mixture, left, queues, behind
         As of `crowding`.
     """
-    said = []
+    notes = []
     for link in np.flatnonzero(left.full & (left.taken > 0).any(axis=0)):
         for kind in _kinds(mixture, int(link)):
-            known = kind in MEASURED and behind in MEASURED and queues[link] in MEASURED_QUEUES
-            if not known:
-                said.append(
+            is_measured = (
+                kind in MEASURED and behind in MEASURED and queues[link] in MEASURED_QUEUES
+            )
+            if not is_measured:
+                notes.append(
                     f"{kind} among {behind} over {queues[link]} has not been compared with a run of"
                     " all flows as packets"
                 )
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(notes))
 
 
 def _kinds(mixture: Mixture, link: int) -> list[str]:

@@ -26,52 +26,58 @@ if TYPE_CHECKING:
 __all__ = ["draw", "share"]
 
 
-def share(mixture: Mixture, found: Allocation, packets: int) -> float:
+def share(mixture: Mixture, allocation: Allocation, packets: int) -> float:
     """Find the share of the background's flows that must run as packets, from 0 to 1.
 
     Parameters
     ----------
     mixture
         All flows.
-    found
+    allocation
         What they get.
     packets
         Flows that run as packets at each link that holds one of the scenario's flows back, these
         among them.
     """
     pairs = mixture.pairs
-    held = (found.pair_link >= 0)[_pair_of_hop(mixture)]
-    there = np.bincount(pairs.hops[held], minlength=len(found.full)) * mixture.per_pair
-    own = np.bincount(found.own_link[found.own_link >= 0], minlength=len(found.full))
-    at = np.flatnonzero((own > 0) & (there > 0))
-    if not len(at):
+    bottlenecked = (allocation.pair_link >= 0)[_pair_of_hop(mixture)]
+    there = np.bincount(pairs.hops[bottlenecked], minlength=len(allocation.full)) * mixture.per_pair
+    own_flows_at = np.bincount(
+        allocation.own_link[allocation.own_link >= 0], minlength=len(allocation.full)
+    )
+    shared_links = np.flatnonzero((own_flows_at > 0) & (there > 0))
+    if not len(shared_links):
         return 0.0
-    return float(np.clip(np.max((packets - own[at]) / there[at]), 0.0, 1.0))
+    return float(
+        np.clip(np.max((packets - own_flows_at[shared_links]) / there[shared_links]), 0.0, 1.0)
+    )
 
 
-def draw(mixture: Mixture, found: Allocation, part: float, rng: np.random.Generator) -> Counts:
+def draw(
+    mixture: Mixture, allocation: Allocation, share: float, rng: np.random.Generator
+) -> Counts:
     """Draw how many flows of each pair run as packets, ``(n_pairs,)``.
 
     Parameters
     ----------
     mixture
         All flows.
-    found
+    allocation
         What they get.
-    part
+    share
         Share of the flows, of pairs that cross a full link of the scenario's flows.
     rng
         The source of randomness.
     """
-    if part == 0:
+    if share == 0:
         return np.zeros(mixture.n_pairs, dtype=np.int64)
     of_hop = _pair_of_hop(mixture)
-    full = found.full & mixture.own_links()
+    full = allocation.full & mixture.own_links()
     near = np.zeros(mixture.n_pairs, dtype=bool)
     near[of_hop[full[mixture.pairs.hops]]] = True
-    near &= found.pair_link >= 0
+    near &= allocation.pair_link >= 0
     # Every 1/part-th flow in the order of the pairs, from a random one on: each has its part.
-    ends = np.floor(np.cumsum(np.where(near, mixture.per_pair * part, 0.0)) + rng.random())
+    ends = np.floor(np.cumsum(np.where(near, mixture.per_pair * share, 0.0)) + rng.random())
     counts: Counts = np.diff(ends, prepend=0.0).astype(np.int64)
     return np.minimum(counts, mixture.per_pair)
 

@@ -128,21 +128,23 @@ class Solver:
         self.links = [by_name[name] for name in graph.link_names()]
         self.delays = np.array([link["delay_s"] for link in self.links])
         self.queues = [str(link["qdisc"]) for link in self.links]
-        own = read_own(scenario, explained["flows"], number)
+        own_flows = read_own(scenario, explained["flows"], number)
         self.transfers: Transfers | None = None
         with of_background():
             pairs = crowd.net()
             if "arrivals" in self.said:
                 self.transfers = crowd.transfers()
         if self.transfers is not None:
-            self.transfers = self._in_time(self.transfers, own)
+            self.transfers = self._in_time(self.transfers, own_flows)
         named, self.behind = controls(scenario, self.said.get("flow", {}))
-        own = [replace(flow, control=name) for flow, name in zip(own, named, strict=True)]
-        self.mixture = Mixture(graph, pairs, self.said["per_pair"], own)
+        own_flows = [
+            replace(flow, control=name) for flow, name in zip(own_flows, named, strict=True)
+        ]
+        self.mixture = Mixture(graph, pairs, self.said["per_pair"], own_flows)
         reverse = self.mixture.opposite
         back = np.where(reverse >= 0, self.delays[np.maximum(reverse, 0)], self.delays)
         self.pair_rtt = self._along_pairs(self.delays + back)
-        self.own_rtt = np.array([flow.rtt_s for flow in own])
+        self.own_rtt = np.array([flow.rtt_s for flow in own_flows])
 
     def _check_routing(self) -> None:
         data = self.scenario.data
@@ -203,16 +205,16 @@ class Solver:
             A queue that cannot be scaled; flows of another control for which the sample would have
             to be larger than it may be.
         """
-        made = self._packets(used, queues, full, weights)
-        crowd = crowding(self.mixture, made.left, self.queues, self.behind, self.duration_s)
-        if crowd.share > SLACK * made.left.share:
-            made = self._grown(made, crowd, used, queues, full, weights)
-        pairs = unmeasured(self.mixture, made.left, self.queues, self.behind)
-        return made._replace(warnings=[*made.warnings, *pairs])
+        packets = self._packets(used, queues, full, weights)
+        crowd = crowding(self.mixture, packets.left, self.queues, self.behind, self.duration_s)
+        if crowd.share > SLACK * packets.left.share:
+            packets = self._grown(packets, crowd, used, queues, full, weights)
+        pairs = unmeasured(self.mixture, packets.left, self.queues, self.behind)
+        return packets._replace(warnings=[*packets.warnings, *pairs])
 
     def _grown(
         self,
-        made: Packets,
+        packets: Packets,
         crowd: Crowding,
         used: bias.Bias,
         queues: Floats | None,
@@ -225,7 +227,9 @@ class Solver:
         least = crowd.share if crowd.share < HALF else 1.0
         every = self.mixture.n_pairs * self.said["per_pair"]
         in_all = (
-            float(made.left.as_packets.sum()) / made.left.share if made.left.share > 0 else every
+            float(packets.left.as_packets.sum()) / packets.left.share
+            if packets.left.share > 0
+            else every
         )
         needed = round(in_all * least)
         if needed > max(MOST_PACKETS, self.said["packets"]):
@@ -275,26 +279,26 @@ class Solver:
             )
             flows = self._flows(left.as_packets)
         else:
-            chosen = finite.draw(self.transfers, self.said["share"], self.scenario.seed)
+            as_packets = finite.draw(self.transfers, self.said["share"], self.scenario.seed)
             left = finite.while_flows_come(
                 self.mixture,
                 self.transfers,
-                chosen,
+                as_packets,
                 self.duration_s,
                 parse(self.said["update"], "duration"),
                 self._wire(),
                 pair_share,
                 own_share,
             )
-            flows = self._transfers(self.transfers, chosen)
+            flows = self._transfers(self.transfers, as_packets)
         try:
             changed, warnings = packets.changed_links(
                 self.mixture, left, self.links, self.duration_s
             )
         except ScenarioError as error:
             raise self.scenario._located(error.problems) from None
-        made = packets.scenario(self.scenario, changed, flows)
-        return Packets(made, left, warnings)
+        packet_scenario = packets.scenario(self.scenario, changed, flows)
+        return Packets(packet_scenario, left, warnings)
 
     def whole(self) -> Scenario:
         """Write the case with all flows as packets, to compare with."""
@@ -327,28 +331,32 @@ class Solver:
         progress, spill
             As of `HybridCase.execute`.
         """
-        given = self.said["bias"]
-        used = bias.NONE if given == "fitted" else bias.Bias(given["rtt"], given["links"])
+        stated_bias = self.said["bias"]
+        used = (
+            bias.NONE
+            if stated_bias == "fitted"
+            else bias.Bias(stated_bias["rtt"], stated_bias["links"])
+        )
         queues: Floats | None = None
         full: npt.NDArray[np.bool_] | None = None
         weights = np.ones(len(self.mixture.own))
         for count in range(PASSES):
-            made = self.packets(used, queues, full, weights)
-            run = made.scenario.execute(_part(progress, count), spill)
-            slopes, pulls = self._slopes(made, run), self._pulls(made, run)
+            packets = self.packets(used, queues, full, weights)
+            run = packets.scenario.execute(_part(progress, count), spill)
+            slopes, pulls = self._slopes(packets, run), self._pulls(packets, run)
             # Given exponents need one more pass than none: for the queues of round-trip times.
             learnt = queues is not None or used == bias.NONE
-            done = learnt if given != "fitted" else bias.settled(slopes)
-            done &= bool(np.all(np.abs(np.log(pulls)) <= bias.PULL))
-            if count == PASSES - 1 or done or self._is_whole(made):
+            is_settled = learnt if stated_bias != "fitted" else bias.settled(slopes)
+            is_settled &= bool(np.all(np.abs(np.log(pulls)) <= bias.PULL))
+            if count == PASSES - 1 or is_settled or self._is_whole(packets):
                 break
-            if given == "fitted" and slopes is not None:
+            if stated_bias == "fitted" and slopes is not None:
                 used = used.less(slopes)
-            queues, full, weights = self._queues(run), made.left.full, weights * pulls
+            queues, full, weights = self._queues(run), packets.left.full, weights * pulls
         if progress is not None:
             progress(1.0, self.duration_s)
         transfers = None if self.transfers is None else len(self.transfers.time)
-        return Solved(run, made, self.mixture, used, count + 1, slopes, transfers)
+        return Solved(run, packets, self.mixture, used, count + 1, slopes, transfers)
 
     def _is_whole(self, made: Packets) -> bool:
         """Whether all flows are packets: nothing is a rate, so that none can be wrong."""
@@ -377,8 +385,8 @@ class Solver:
         measured = np.array([flow["goodput_bps"] or 0.0 for flow in flows[: len(own)]])
         return bias.pulls(cc, measured * self._wire(), made.left.own)
 
-    def _slopes(self, made: Packets, run: Run) -> bias.Slopes | None:
-        left, flows = made.left, run.summary["flows"]
+    def _slopes(self, packets: Packets, run: Run) -> bias.Slopes | None:
+        left, flows = packets.left, run.summary["flows"]
         if self.transfers is not None:
             return None
         pairs = np.repeat(np.arange(len(left.as_packets)), left.as_packets)

@@ -65,8 +65,8 @@ def model(name: str) -> Callable[..., Columns]:
     UnsupportedError
         There is no such model.
     """
-    found: Callable[..., Columns] = pkgutil.resolve_name(named(name, MODELS, "model"))
-    return found
+    function: Callable[..., Columns] = pkgutil.resolve_name(named(name, MODELS, "model"))
+    return function
 
 
 def parameters(name: str) -> dict[str, Any]:

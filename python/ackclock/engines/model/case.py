@@ -176,15 +176,15 @@ class ModelCase:
         began = time.thread_time()
         axes = self._axes()
         mesh = np.meshgrid(*axes.values(), indexing="ij") if axes else []
-        given = {key: grid.ravel() for key, grid in zip(axes, mesh, strict=True)}
+        parameter_values = {key: grid.ravel() for key, grid in zip(axes, mesh, strict=True)}
         with np.errstate(all="ignore"):
             try:
-                result = model(self._document["model"])(**given)
+                result = model(self._document["model"])(**parameter_values)
             except ValueError as error:
                 # What no range of one parameter states, a model refuses by itself.
                 where = "" if self._file is None else str(self._file)
                 raise ScenarioError([Problem("params", str(error), where)]) from None
-        points = _table(given, result, self._document["model"])
+        points = _table(parameter_values, result, self._document["model"])
         if progress is not None:
             progress(1.0, 0.0)
         from ackclock import _core
@@ -215,19 +215,21 @@ def _values(value: Any) -> Any:
     return np.atleast_1d(np.asarray(value))
 
 
-def _table(given: dict[str, Any], result: Mapping[str, Any], name: str) -> pa.Table:
+def _table(parameter_values: dict[str, Any], result: Mapping[str, Any], name: str) -> pa.Table:
     from ackclock._util.arrow import array, table
 
     columns = {key: np.atleast_1d(np.asarray(values)) for key, values in result.items()}
-    rows = len(next(iter(given.values()))) if given else 1
-    at = columns.pop("point", np.arange(rows)).astype(np.int64)
-    made = {key: values[at] for key, values in given.items() if key not in columns}
+    rows = len(next(iter(parameter_values.values()))) if parameter_values else 1
+    point_of_row = columns.pop("point", np.arange(rows)).astype(np.int64)
+    point_columns = {
+        key: values[point_of_row] for key, values in parameter_values.items() if key not in columns
+    }
     for key, values in columns.items():
-        made[key] = np.broadcast_to(values, (len(at),))
-    if any(len(values) != len(at) for values in made.values()):
+        point_columns[key] = np.broadcast_to(values, (len(point_of_row),))
+    if any(len(values) != len(point_of_row) for values in point_columns.values()):
         message = f'the model "{name}" gave columns of different lengths'
         raise UnsupportedError(message)
-    return table({key: array(_column(values)) for key, values in made.items()})
+    return table({key: array(_column(values)) for key, values in point_columns.items()})
 
 
 def _column(values: Any) -> Any:
@@ -242,14 +244,14 @@ def _problems(document: Mapping[str, Any]) -> Any:
     if name not in MODELS:
         yield "model", f'there is no model "{name}"; {suggestion(str(name), MODELS)}'
         return
-    known = parameters(str(name))
-    given = document.get("params", {})
-    if not isinstance(given, dict):
-        yield "params", f"{given!r} is not a table of the model's parameters"
+    expected = parameters(str(name))
+    stated_values = document.get("params", {})
+    if not isinstance(stated_values, dict):
+        yield "params", f"{stated_values!r} is not a table of the model's parameters"
         return
-    for key, value in given.items():
-        if key not in known:
-            yield f"params.{key}", f'{name} has no parameter "{key}"; {suggestion(key, known)}'
+    for key, value in stated_values.items():
+        if key not in expected:
+            yield f"params.{key}", f'{name} has no parameter "{key}"; {suggestion(key, expected)}'
         else:
             wrong = list(_value_problems(value))
             bounds = ranges_of(model(str(name))).get(key)
@@ -257,8 +259,8 @@ def _problems(document: Mapping[str, Any]) -> Any:
                 message = problem(bounds, _values(value))
                 wrong = [] if message is None else [message]
             yield from ((f"params.{key}", message) for message in wrong)
-    for key, default in known.items():
-        if default is inspect.Parameter.empty and key not in given:
+    for key, default in expected.items():
+        if default is inspect.Parameter.empty and key not in stated_values:
             yield f"params.{key}", "is missing; it has no default"
 
 

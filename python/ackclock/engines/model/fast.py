@@ -40,17 +40,17 @@ __all__ = [
 
 @lru_cache(maxsize=8)
 def _additions(flows: int) -> Real:
-    found = np.zeros(flows)
+    additions = np.zeros(flows)
     # What each flow sees queued beyond its own estimate, in units of alpha.
-    seen = np.zeros(flows)
-    seen[0] = 1.0
+    excess = np.zeros(flows)
+    excess[0] = 1.0
     for number in range(1, flows):
-        here = seen[: number + 1]
+        here = excess[: number + 1]
         here += 1.0
-        found[number] = weighted_queue(1.0, -here)
-        here += found[number]
-    found.setflags(write=False)
-    return found
+        additions[number] = weighted_queue(1.0, -here)
+        here += additions[number]
+    additions.setflags(write=False)
+    return additions
 
 
 def additions(flows: int) -> Real:
@@ -239,7 +239,7 @@ def joining(
     left = np.clip(left, 0.0, n * alpha_packets)
     # n / Q + 1 / (Q - E) = 1 in units of alpha: the rates fill the link.
     error = left / alpha_packets
-    whole = (error + n + 1 + np.sqrt((error + n + 1) ** 2 - 4 * n * error)) / 2
+    queue_ratio = (error + n + 1 + np.sqrt((error + n + 1) ** 2 - 4 * n * error)) / 2
     return {
         "addition": a,
         "share_new": 1 / (1 + a),
@@ -252,7 +252,7 @@ def joining(
         "threshold_s": n * backlog / capacity_packets_per_s,
         "rate_reduction_works": drain < rtt,
         "left_packets": left,
-        "reduced_ratio": whole / (whole - error),
+        "reduced_ratio": queue_ratio / (queue_ratio - error),
     }
 
 
@@ -295,19 +295,19 @@ def rate_targets(
     S. Low, L. Peterson, L. Wang, "Understanding Vegas: a duality model", J. ACM 49(2), 2002,
     section 5, rebuilt from its description.
     """
-    given = np.broadcast_arrays(
+    broadcast = np.broadcast_arrays(
         whole_numbers(flows), alpha_packets, capacity_packets_per_s, propagation_s
     )
     rows: dict[str, list[Any]] = {"point": [], "flow": [], "share": [], "share_if_packets": []}
-    for at, values in enumerate(zip(*(np.atleast_1d(v) for v in given), strict=True)):
+    for point, values in enumerate(zip(*(np.atleast_1d(v) for v in broadcast), strict=True)):
         n, alpha, capacity, delay = int(values[0]), *map(float, values[1:])
         errors = np.zeros(0)
         q = 0.0
         for _ in range(n):
             errors = np.append(errors, q)
             q = weighted_queue(alpha / delay * (delay + errors), errors, capacity)
-        rows["point"].append(np.full(n, at))
+        rows["point"].append(np.full(n, point))
         rows["flow"].append(np.arange(1, n + 1))
         rows["share"].append(alpha / delay * (delay + errors) / (q - errors) / capacity)
         rows["share_if_packets"].append(sequential_shares(n))
-    return {key: np.concatenate(found) for key, found in rows.items()}
+    return {key: np.concatenate(arrays) for key, arrays in rows.items()}

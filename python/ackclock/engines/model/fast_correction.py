@@ -61,8 +61,8 @@ def correction(
     ValueError
         Theta is 0.
     """
-    part = np.asarray(theta, dtype=float)
-    if np.any(part == 0):  # a hole in a range, which no bound states
+    theta_values = np.asarray(theta, dtype=float)
+    if np.any(theta_values == 0):  # a hole in a range, which no bound states
         message = "theta: 0 is no change of the window, which alone shows the flows"
         raise ValueError(message)
     n = np.asarray(flows, dtype=float)
@@ -71,17 +71,17 @@ def correction(
     rtt = propagation_s + alpha * (n + 1 + a) / capacity
     rate = capacity / (1 + a)
     # Others keep their rates for one round trip: the queue takes what is sent in excess.
-    change = -part * rate * rtt / capacity
-    literal = part * rtt / change
+    change = -theta_values * rate * rtt / capacity
+    literal = theta_values * rtt / change
     ratio = np.where(np.asarray(sign) == "printed", literal, np.abs(literal))
-    found = ratio * (ratio - 1)
-    estimated = (1 + np.sqrt(1 + 4 * found)) / 2 * rate
-    delay = propagation_s + n * alpha / capacity - found * alpha / estimated
+    flows_estimated = ratio * (ratio - 1)
+    estimated = (1 + np.sqrt(1 + 4 * flows_estimated)) / 2 * rate
+    delay = propagation_s + n * alpha / capacity - flows_estimated * alpha / estimated
     return {
         "rtt_change_s": change,
-        "estimated_flows": found,
+        "estimated_flows": flows_estimated,
         "estimated_capacity_packets_per_s": estimated,
         "estimated_propagation_s": delay,
-        "window_packets": alpha + delay * estimated / (found + 1),
+        "window_packets": alpha + delay * estimated / (flows_estimated + 1),
         "fair_window_packets": alpha + propagation_s * capacity / (n + 1),
     }

@@ -113,27 +113,27 @@ def integrate(
         least = np.append(least, delay)
         end = bounds[number + 1]
         inside = (times >= start) & (times <= end)
-        at = np.unique(np.concatenate([[start], times[inside], [end]]))
-        found = solve_ivp(
+        sample_times = np.unique(np.concatenate([[start], times[inside], [end]]))
+        solution = solve_ivp(
             move,
             (start, end),
             np.concatenate([windows, [delay], least]),
             method="LSODA",
-            t_eval=at,
+            t_eval=sample_times,
             rtol=1e-8,
             atol=1e-9,
             max_step=0.25 * propagation_s,
         )
         count = number + 1
         windows, delay, least = (
-            found.y[:count, -1],
-            max(float(found.y[count, -1]), 0.0),
-            found.y[count + 1 :, -1],
+            solution.y[:count, -1],
+            max(float(solution.y[count, -1]), 0.0),
+            solution.y[count + 1 :, -1],
         )
-        chosen = np.isin(at, times[inside])
-        waits = np.maximum(found.y[count, chosen], 0.0)
+        is_sample = np.isin(sample_times, times[inside])
+        waits = np.maximum(solution.y[count, is_sample], 0.0)
         rates[:count, inside] = (
-            found.y[:count, chosen] / (propagation_s + waits) / capacity_packets_per_s
+            solution.y[:count, is_sample] / (propagation_s + waits) / capacity_packets_per_s
         )
         queue[inside] = waits * capacity_packets_per_s
     return Trajectory(times, rates, queue)
@@ -176,15 +176,15 @@ def fluid(
         A row per flow and time: ``point``, ``flow`` (1 is the oldest), ``time_s``, ``share``,
         ``queue_packets``.
     """
-    given = np.broadcast_arrays(
+    broadcast = np.broadcast_arrays(
         np.asarray(flows), gap_s, alpha_packets, gamma, capacity_packets_per_s, propagation_s
     )
     rows: dict[str, list[Any]] = {
         key: [] for key in ("point", "flow", "time_s", "share", "queue_packets")
     }
-    for at, values in enumerate(zip(*(np.atleast_1d(v) for v in given), strict=True)):
+    for point, values in enumerate(zip(*(np.atleast_1d(v) for v in broadcast), strict=True)):
         n, (gap, alpha, gain, capacity, delay) = int(values[0]), map(float, values[1:])
-        seen = integrate(
+        trajectory = integrate(
             gap * np.arange(n, dtype=np.float64),
             gap * n,
             alpha_packets=alpha,
@@ -192,13 +192,13 @@ def fluid(
             capacity_packets_per_s=capacity,
             propagation_s=delay,
         )
-        count = len(seen.time_s)
-        rows["point"].append(np.full(n * count, at))
+        count = len(trajectory.time_s)
+        rows["point"].append(np.full(n * count, point))
         rows["flow"].append(np.repeat(np.arange(1, n + 1), count))
-        rows["time_s"].append(np.tile(seen.time_s, n))
-        rows["share"].append(seen.rates.ravel())
-        rows["queue_packets"].append(np.tile(seen.queue_packets, n))
-    return {key: np.concatenate(found) for key, found in rows.items()}
+        rows["time_s"].append(np.tile(trajectory.time_s, n))
+        rows["share"].append(trajectory.rates.ravel())
+        rows["queue_packets"].append(np.tile(trajectory.queue_packets, n))
+    return {key: np.concatenate(arrays) for key, arrays in rows.items()}
 
 
 @ranges(
@@ -245,17 +245,17 @@ def stability(
         ``radius``: what is left of a deviation after a round, the largest root's magnitude;
         ``stable``: it is less than 1.
     """
-    given = np.broadcast_arrays(
+    broadcast = np.broadcast_arrays(
         gamma, alpha_packets, propagation_s, flows, capacity_packets_per_s, lag_rounds
     )
-    gain, alpha, delay, n, capacity, lag = (np.atleast_1d(v).astype(float) for v in given)
+    gain, alpha, delay, n, capacity, lag = (np.atleast_1d(v).astype(float) for v in broadcast)
     rho = delay / (delay + n * alpha / capacity)
     radius = np.empty(len(gain))
-    for at in range(len(gain)):
-        steps = int(lag[at])
+    for point in range(len(gain)):
+        steps = int(lag[point])
         polynomial = np.zeros(steps + 2)
         polynomial[0] = 1.0
-        polynomial[1] -= 1 - gain[at] + gain[at] * rho[at]
-        polynomial[-1] += gain[at] * rho[at]
-        radius[at] = np.abs(np.roots(polynomial)).max(initial=0.0)
+        polynomial[1] -= 1 - gain[point] + gain[point] * rho[point]
+        polynomial[-1] += gain[point] * rho[point]
+        radius[point] = np.abs(np.roots(polynomial)).max(initial=0.0)
     return {"radius": radius, "stable": radius < 1 - 1e-12}

@@ -76,14 +76,14 @@ def weighted_queue(weights: Any, errors: Any, capacity: Any = 1.0) -> Any:
     numpy.ndarray
         Queueing delay [s], shape ``(...)``; a number for one link.
     """
-    kept, wrong = np.broadcast_arrays(np.asarray(weights, float), np.asarray(errors, float))
+    weight_array, wrong = np.broadcast_arrays(np.asarray(weights, float), np.asarray(errors, float))
     rate = np.asarray(capacity, float)[..., None]
     # At this delay the flow with the largest error alone fills the link, so the sum is too large.
-    q = (wrong + kept / rate).max(axis=-1, keepdims=True)
+    q = (wrong + weight_array / rate).max(axis=-1, keepdims=True)
     for _ in range(MOST_STEPS):
-        rates = kept / (q - wrong)
+        rates = weight_array / (q - wrong)
         excess = rates.sum(axis=-1, keepdims=True) - rate
-        step = excess / (rates * rates / kept).sum(axis=-1, keepdims=True)
+        step = excess / (rates * rates / weight_array).sum(axis=-1, keepdims=True)
         q = q + step
         if np.all(np.abs(step) <= PRECISION * np.maximum(np.abs(q), 1e-300)):
             break
@@ -120,17 +120,17 @@ def equilibrium(
     dict
         A row per flow: ``point``, ``flow``, ``share``, ``queue_packets`` of the link.
     """
-    given = np.broadcast_arrays(
+    broadcast = np.broadcast_arrays(
         whole_numbers(flows), alpha_packets, capacity_packets_per_s, error_s
     )
-    numbers, alphas, capacities, wrong = (np.atleast_1d(values) for values in given)
+    numbers, alphas, capacities, wrong = (np.atleast_1d(values) for values in broadcast)
     rows: dict[str, list[Any]] = {"point": [], "flow": [], "share": [], "queue_packets": []}
-    for at, n in enumerate(numbers):
-        weights = np.full(int(n), float(alphas[at]))
-        capacity = float(capacities[at])
-        errors = np.full(int(n), float(wrong[at]))
+    for point, n in enumerate(numbers):
+        weights = np.full(int(n), float(alphas[point]))
+        capacity = float(capacities[point])
+        errors = np.full(int(n), float(wrong[point]))
         q = weighted_queue(weights, errors, capacity)
-        rows["point"].append(np.full(int(n), at))
+        rows["point"].append(np.full(int(n), point))
         rows["flow"].append(np.arange(1, int(n) + 1))
         rows["share"].append(weights / (q - errors) / capacity)
         rows["queue_packets"].append(np.full(int(n), q * capacity))

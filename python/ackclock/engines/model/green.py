@@ -152,9 +152,9 @@ def green_operating_point(
     """
     grid = (np.arange(DRAWS) + 0.5) / DRAWS
     # Axes: points of the caller, round-trip times, factors. One factor is enough if all are equal.
-    given = [flows, rtt_low_s, rtt_high_s, factor_low, factor_high, mss_bytes, rate_bps, constant]
-    given += [per_ack, min_rto_s, rto_rtts]
-    arrays = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in given))
+    inputs = [flows, rtt_low_s, rtt_high_s, factor_low, factor_high, mss_bytes, rate_bps, constant]
+    inputs += [per_ack, min_rto_s, rto_rtts]
+    arrays = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in inputs))
     out: dict[str, list[float]] = {
         key: []
         for key in ("drop_mean_ratio", "drop_weighted_ratio", "drop_max_ratio", "load", "jain")

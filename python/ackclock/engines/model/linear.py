@@ -79,8 +79,8 @@ def linear_steady_state(
     alpha = a_d * _series(b_d, k_d) + a_i * b_d**k_d * _series(b_i, k_i)
     beta = b_i**k_i * b_d**k_d
     other = np.abs(beta - 1) > NEAR
-    found = np.where(other, alpha / np.where(other, 1 - beta, 1.0), np.nan)
-    window = np.where(found > NEAR, found, np.nan)
+    fixed_point = np.where(other, alpha / np.where(other, 1 - beta, 1.0), np.nan)
+    window = np.where(fixed_point > NEAR, fixed_point, np.nan)
     unique = other & np.isfinite(window)
     return {
         "alpha": alpha,
@@ -125,10 +125,10 @@ def linear_sequence(
     mapping
         A row per update, and one for the beginning: ``point``, ``update``, ``window`` [segments].
     """
-    given = np.broadcast_arrays(a_i, b_i, a_d, b_d, k_i, k_d, start, cycles)
+    broadcast = np.broadcast_arrays(a_i, b_i, a_d, b_d, k_i, k_d, start, cycles)
     rows: list[tuple[int, int, float]] = []
     for point, (up_add, up, down_add, down, rises, falls, first, count) in enumerate(
-        zip(*(np.atleast_1d(values) for values in given), strict=True)
+        zip(*(np.atleast_1d(values) for values in broadcast), strict=True)
     ):
         window = float(first)
         cycle = [(up_add, up)] * int(rises) + [(down_add, down)] * int(falls)
@@ -181,12 +181,12 @@ def chiu_jain_phase(
     mapping
         A row per round: ``point``, ``round``, ``window_1``, ``window_2`` [segments], ``jain``.
     """
-    given = np.broadcast_arrays(a_i, b_i, a_d, b_d, capacity, start_1, start_2, rounds)
+    broadcast = np.broadcast_arrays(a_i, b_i, a_d, b_d, capacity, start_1, start_2, rounds)
     rows: list[tuple[int, int, float, float]] = []
-    for point, (up_add, up, down_add, down, most, one, two, count) in enumerate(
-        zip(*(np.atleast_1d(values) for values in given), strict=True)
+    for point, (up_add, up, down_add, down, most, first_user, second_user, count) in enumerate(
+        zip(*(np.atleast_1d(values) for values in broadcast), strict=True)
     ):
-        windows = np.array([one, two], dtype=float)
+        windows = np.array([first_user, second_user], dtype=float)
         for number in range(int(count) + 1):
             rows.append((point, number, float(windows[0]), float(windows[1])))
             add, factor = (up_add, up) if windows.sum() <= most else (down_add, down)

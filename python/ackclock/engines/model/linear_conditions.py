@@ -73,7 +73,7 @@ def chiu_jain_conditions(
     first = (np.abs(a_d) < NEAR) & (b_d >= 0) & (b_d < 1 - NEAR)
     second = (a_i > NEAR) & (b_i >= 1 - NEAR)
     # A factor of 0 makes all windows equal at once, if anything is added.
-    kept = [(add >= -NEAR) & (factor >= 0) for add, factor in ((a_i, b_i), (a_d, b_d))]
+    keeps_fairness = [(add >= -NEAR) & (factor >= 0) for add, factor in ((a_i, b_i), (a_d, b_d))]
     rises = (a_i > NEAR) | (a_d > NEAR)
     return {
         "condition_1": first,
@@ -81,8 +81,8 @@ def chiu_jain_conditions(
         "sufficient": first & second,
         "total_rises": users * a_i + (b_i - 1) * load > NEAR,
         "total_falls": users * a_d + (b_d - 1) * load < -NEAR,
-        "fairness_kept": kept[0] & kept[1],
-        "fairness_rises": kept[0] & kept[1] & rises,
+        "fairness_kept": keeps_fairness[0] & keeps_fairness[1],
+        "fairness_rises": keeps_fairness[0] & keeps_fairness[1] & rises,
     }
 
 

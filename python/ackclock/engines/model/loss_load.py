@@ -57,8 +57,8 @@ def loss_load_equilibrium(k: Real, n: Real, capacity: Any = 1.0) -> dict[str, Re
     for _ in range(2000):
         before = rates.copy()
         for sender in range(most):
-            others = np.where(np.arange(most)[:, None] == sender, 0.0, rates)
-            best = _best_response(others.sum(0), (others ** (k + 1)).sum(0), k, capacity)
+            other_rates = np.where(np.arange(most)[:, None] == sender, 0.0, rates)
+            best = _best_response(other_rates.sum(0), (other_rates ** (k + 1)).sum(0), k, capacity)
             rates[sender] = np.where(there[sender], best, 0.0)
         if np.max(np.abs(rates - before) / np.maximum(capacity, 1e-300)) < 1e-13:
             break

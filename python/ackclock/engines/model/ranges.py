@@ -69,8 +69,8 @@ class Range:
         values
             Numbers, of any shape.
         """
-        given = np.asarray(values, dtype=float)
-        inside: np.ndarray[Any, np.dtype[np.bool_]] = ~np.isnan(given)
+        numbers = np.asarray(values, dtype=float)
+        inside: np.ndarray[Any, np.dtype[np.bool_]] = ~np.isnan(numbers)
         for bound, holds in (
             (self.minimum, np.greater_equal),
             (self.maximum, np.less_equal),
@@ -78,11 +78,11 @@ class Range:
             (self.below, np.less),
         ):
             if bound is not None:
-                inside &= holds(given, bound)
+                inside &= holds(numbers, bound)
         if self.whole:
-            inside &= given == np.round(given)
+            inside &= numbers == np.round(numbers)
         if self.may_be_nan:
-            inside |= np.isnan(given)
+            inside |= np.isnan(numbers)
         return ~inside
 
 
@@ -98,14 +98,14 @@ def problem(bounds: Range, values: Any) -> str | None:
     """
     from ackclock.catalogue.form import range_words
 
-    given = np.asarray(values, dtype=float)
-    wrong = bounds.outside(given)
+    numbers = np.asarray(values, dtype=float)
+    wrong = bounds.outside(numbers)
     if not wrong.any():
         return None
-    number = given[wrong].flat[0]
-    words = range_words(bounds.rules())
-    whole = "a whole number" if bounds.whole else None
-    expected = ", ".join(word for word in (whole, words) if word) or "a number"
+    number = numbers[wrong].flat[0]
+    range_text = range_words(bounds.rules())
+    integer_text = "a whole number" if bounds.whole else None
+    expected = ", ".join(word for word in (integer_text, range_text) if word) or "a number"
     return f"{number:g} is out of range; expected {expected}"
 
 

@@ -57,16 +57,16 @@ def _outcomes(behind: Queue, found: Sequence[Real]) -> list[Real]:
 
 
 def _find_rest(
-    name: str, wanted: str, users: int, most: float, starts: int, seed: int
+    name: str, want_name: str, users: int, most: float, starts: int, seed: int
 ) -> list[float]:
     from ackclock.engines.model.users import bottleneck, search
 
     behind = bottleneck.queue(name)
-    wants = _utilities(wanted, users)
+    wants = _utilities(want_name, users)
     value = bottleneck.value_of(behind, wants)
     begin = _starts(users, starts, seed)
     rests = [search.settle(value, start, most, rounds=60, tolerance=1e-5) for start in begin]
-    at_rest = [rest.rates for rest in rests if rest.converged]
+    at_rest = [outcome.rates for outcome in rests if outcome.converged]
     outcomes = _outcomes(behind, at_rest)
     climbs = [search.climb(value, start, most, rounds=1000, tolerance=1e-4) for start in begin]
     first = outcomes[0] if outcomes else rests[0].rates
@@ -90,7 +90,7 @@ def _find_rest(
     greedy = modest.copy()
     greedy[-1] = most
     before, after = behind.got(modest).goodput, behind.got(greedy).goodput
-    kept = (after / np.minimum(before, 1 / users))[:-1]
+    modest_share = (after / np.minimum(before, 1 / users))[:-1]
     return [
         len(outcomes),
         len(at_rest) / starts,
@@ -100,7 +100,7 @@ def _find_rest(
         room,
         float(np.median([climb.rounds for climb in climbs])),
         sum(arrived) / starts,
-        float(kept.min()),
+        float(modest_share.min()),
         float(after[-1]),
     ]
 
@@ -258,11 +258,11 @@ def poisson_users(
     from ackclock.engines.model.users.utility import utility
 
     rows = []
-    given = (discipline, want, dislike, spread, users, starts, seed)
-    for name, form, least, factor, n, count, s in zip(*given, strict=True):
+    broadcast = (discipline, want, dislike, spread, users, starts, seed)
+    for name, form, least, factor, n, count, s in zip(*broadcast, strict=True):
         dislikes = np.geomspace(least, least * factor, int(n))
         wants = [utility(str(form), float(w)) for w in dislikes]
-        found = rates.equilibria(str(name), wants, int(s), int(count))
-        first = found[0]
-        rows.append((len(found), first.rates.sum(), rates.room_for_all(wants, first)))
+        outcomes = rates.equilibria(str(name), wants, int(s), int(count))
+        first = outcomes[0]
+        rows.append((len(outcomes), first.rates.sum(), rates.room_for_all(wants, first)))
     return dict(zip(("equilibria", "load", "room"), np.array(rows, dtype=float).T, strict=True))

@@ -194,13 +194,13 @@ class Cluster:
 
         What runs on a worker now ends there, unread.
         """
-        found = []
+        results = []
         if self._tasks and self._client is not None and self._client.status == "running":
-            done = [f for _, f in list(self._tasks.values()) if f.status == "finished"]
-            found = [result for future in done for result in self._read(future)]
+            finished_futures = [f for _, f in list(self._tasks.values()) if f.status == "finished"]
+            results = [result for future in finished_futures for result in self._read(future)]
             self._client.cancel([future for _, future in self._tasks.values()])
         self._tasks.clear()
-        return found
+        return results
 
 
 def _run_bytes(worker: Mapping[str, Any]) -> float:

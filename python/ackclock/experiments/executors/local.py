@@ -42,20 +42,20 @@ __all__ = ["Processes", "Threads", "cores"]
 _NO_TRACKER_WARNINGS = "ignore:resource_tracker"
 
 
-def done(task: Task, one: Callable[[Request], Record]) -> Finished:
+def done(task: Task, run_one: Callable[[Request], Record]) -> Finished:
     """Do the runs of a task one after another, up to the first that fails.
 
     Parameters
     ----------
     task
         What is wanted.
-    one
+    run_one
         Does a run.
     """
     records: list[Record] = []
     for request in task.requests:
         try:
-            records.append(one(request))
+            records.append(run_one(request))
         except BaseException as error:
             return Finished(task, tuple(records), error, request)
     return Finished(task, tuple(records))
@@ -150,8 +150,8 @@ class Threads:
         timeout
             At most this long [s].
         """
-        found, self._waiting = wait(self._waiting, timeout, return_when=FIRST_COMPLETED)
-        results = [future.result() for future in found]
+        finished, self._waiting = wait(self._waiting, timeout, return_when=FIRST_COMPLETED)
+        results = [future.result() for future in finished]
         for result in results:
             self._fractions.pop(result.task.number, None)
             self._left.pop(result.task.number, None)
@@ -183,7 +183,7 @@ Parcels = dict[str, tuple["Parcel", str]]
 def elsewhere(
     number: int,
     parcels: Parcels,
-    wanted: list[tuple[str, str, int]],
+    requested: list[tuple[str, str, int]],
     pieces: Path | None = None,
 ) -> bytes:
     """Do a task in another process.
@@ -194,7 +194,7 @@ def elsewhere(
         Of the task.
     parcels
         Cases by name.
-    wanted
+    requested
         Runs: key, name of the case, seed.
     pieces
         Folder for large tables of runs; left out: they come back whole.
@@ -211,7 +211,7 @@ def elsewhere(
                 raise AckclockError(message)
             _cases[name, version] = case
         cases[name] = _cases[name, version]
-    requests = tuple(Request(key, cases[name], seed) for key, name, seed in wanted)
+    requests = tuple(Request(key, cases[name], seed) for key, name, seed in requested)
     result = done(Task(number, requests), partial(perform, pieces=pieces))
     failed = None if result.failed is None else result.failed.key
     if result.error is not None:
@@ -246,10 +246,15 @@ def packed(task: Task) -> tuple[int, Parcels, list[tuple[str, str, int]]]:
         What is wanted.
     """
     cases = {id(request.case): request.case for request in task.requests}
-    names = {at: f"{case.engine} {case.fingerprint} {case.recorded}" for at, case in cases.items()}
-    parcels = {names[at]: (case.parcel(), case.engine_version) for at, case in cases.items()}
-    wanted = [(r.key, names[id(r.case)], r.seed) for r in task.requests]
-    return task.number, parcels, wanted
+    names = {
+        case_id: f"{case.engine} {case.fingerprint} {case.recorded}"
+        for case_id, case in cases.items()
+    }
+    parcels = {
+        names[case_id]: (case.parcel(), case.engine_version) for case_id, case in cases.items()
+    }
+    requested = [(r.key, names[id(r.case)], r.seed) for r in task.requests]
+    return task.number, parcels, requested
 
 
 def unpacked(task: Task, answer: bytes) -> Finished:
@@ -389,9 +394,9 @@ class Processes:
         """
         from loky.process_executor import BrokenProcessPool
 
-        found, _ = wait(self._waiting, timeout, return_when=FIRST_COMPLETED)
+        finished, _ = wait(self._waiting, timeout, return_when=FIRST_COMPLETED)
         results = []
-        for future in found:
+        for future in finished:
             task = self._waiting.pop(future, None)
             if task is None:
                 continue
@@ -462,8 +467,10 @@ class Processes:
         if self._stopped:
             return []
         self._stopped = True
-        found = [f for f in self._waiting if f.done() and not f.cancelled() and not f.exception()]
-        results = [unpacked(self._waiting[future], future.result()) for future in found]
+        finished = [
+            f for f in self._waiting if f.done() and not f.cancelled() and not f.exception()
+        ]
+        results = [unpacked(self._waiting[future], future.result()) for future in finished]
         results += [Finished(s.task, tuple(s.records)) for s in self._suspects if s.records]
         self._waiting.clear()
         self._pool.shutdown(wait=True, kill_workers=True)

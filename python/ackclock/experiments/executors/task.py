@@ -56,8 +56,8 @@ def run_key(case: Case, fingerprint: str, seed: int) -> str:
     str
         SHA-256 [hex].
     """
-    parts = [KEY_VERSION, case.engine, case.engine_version, fingerprint, case.recorded, seed]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    identity = [KEY_VERSION, case.engine, case.engine_version, fingerprint, case.recorded, seed]
+    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 
 class Request(NamedTuple):

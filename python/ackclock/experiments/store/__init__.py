@@ -20,12 +20,12 @@ Place = Store | str | Path | bool | None
 
 
 @contextmanager
-def opened(place: Place) -> Iterator[Keeper]:
+def opened(location: Place) -> Iterator[Keeper]:
     """Open a place where runs are kept, to add to it.
 
     Parameters
     ----------
-    place
+    location
         A store that is open already is used and left open.
 
     Raises
@@ -33,24 +33,26 @@ def opened(place: Place) -> Iterator[Keeper]:
     StoreError
         It cannot be used.
     """
-    if place is False:
+    if location is False:
         yield Memory()
-    elif isinstance(place, Store):
-        if not place.writes:
-            message = f"{place.folder}: the store was opened to read; open it with writes=True"
+    elif isinstance(location, Store):
+        if not location.writes:
+            message = f"{location.folder}: the store was opened to read; open it with writes=True"
             raise StoreError(message)
-        yield place
+        yield location
     else:
-        with Store(None if place is None or place is True else place, writes=True) as store:
+        with Store(
+            None if location is None or location is True else location, writes=True
+        ) as store:
             yield store
 
 
-def look(place: str | Path | None = None) -> Store | None:
+def look(location: str | Path | None = None) -> Store | None:
     """Open a store to read; None if there is none yet.
 
     Parameters
     ----------
-    place
+    location
         Its folder; left out: the default place.
 
     Raises
@@ -58,5 +60,5 @@ def look(place: str | Path | None = None) -> Store | None:
     StoreError
         The folder is something else, or a store of a newer schema.
     """
-    folder = default_place() if place is None else Path(place)
+    folder = default_place() if location is None else Path(location)
     return None if is_empty(folder) else Store(folder)

@@ -123,9 +123,9 @@ def _value_of(data: Any, quantities: frozenset[str] = frozenset()) -> Value | No
     if not isinstance(data, int | float | str):
         return None
     value = read_value(data) if isinstance(data, str) else Value(repr(data), "number", data)
-    (known,) = quantities if len(quantities) == 1 else ("",)
-    if value.kind == "number" and known in _SI:
-        return Value(f"{value.text} {_SI[known]}", known, value.number)
+    (quantity,) = quantities if len(quantities) == 1 else ("",)
+    if value.kind == "number" and quantity in _SI:
+        return Value(f"{value.text} {_SI[quantity]}", quantity, value.number)
     return value
 
 
@@ -199,7 +199,7 @@ class Filter:
         if self.name in COLUMNS and self.name not in ("labels", "tables"):
             return self._column_holds(row[self.name])
         within = [] if self._steps is None else list(_entries(document, self._steps))
-        values = [value for one in within if (value := _value_of(one, self._quantities))]
+        values = [value for entry in within if (value := _value_of(entry, self._quantities))]
         label = _value_of(labels.get(self.name), self._quantities if values else frozenset())
         if label is not None or values:
             self._is_present = True
@@ -216,39 +216,39 @@ class Filter:
         passes = [self._is_in_order(value) for value in values]
         return any(passes)
 
-    def _column_holds(self, given: Any) -> bool:
+    def _column_holds(self, cell: Any) -> bool:
         self._is_present = True
         kind = _COLUMN_KINDS.get(self.name)
         if kind is not None:
-            found = Value(str(given), "number", int(given) if self.name == "seed" else given)
-            wanted = self.value
-            if kind == "date" and wanted.kind == "text":
-                wanted = Value(wanted.text, "number", _seconds(self))
-            if wanted.kind not in ("number", kind):
-                raise self._incomparable(found, "of a run is")
-            number = Value(wanted.text, "number", wanted.number)
+            column_value = Value(str(cell), "number", int(cell) if self.name == "seed" else cell)
+            expected = self.value
+            if kind == "date" and expected.kind == "text":
+                expected = Value(expected.text, "number", _seconds(self))
+            if expected.kind not in ("number", kind):
+                raise self._incomparable(column_value, "of a run is")
+            number = Value(expected.text, "number", expected.number)
             if self.sign in _ORDERS:
-                return _in_order(self.sign, found.number, number.number)
-            return _is_equal(found, number) == (self.sign == "=")
+                return _in_order(self.sign, column_value.number, number.number)
+            return _is_equal(column_value, number) == (self.sign == "=")
         self._is_comparable = True
         if self.name == "version" and "+" not in self.value.text:
-            return self._version_holds(str(given).partition("+")[0])
+            return self._version_holds(str(cell).partition("+")[0])
         if self.sign in _ORDERS:
-            raise self._incomparable(Value(str(given), "text"), "of a run is")
+            raise self._incomparable(Value(str(cell), "text"), "of a run is")
         text = self.value.text
-        same = str(given).startswith(text) if self.name in _PREFIXED else given == text
+        same = str(cell).startswith(text) if self.name in _PREFIXED else cell == text
         return same == (self.sign == "=")
 
-    def _version_holds(self, given: str) -> bool:
+    def _version_holds(self, version: str) -> bool:
         """Without what follows a plus, the hash of the engine."""
         if self.sign not in _ORDERS:
-            return (given == self.value.text) == (self.sign == "=")
-        mine, other = _release(given), _release(self.value.text)
+            return (version == self.value.text) == (self.sign == "=")
+        mine, other = _release(version), _release(self.value.text)
         if mine is None or other is None:
-            raise self._incomparable(Value(given, "text"), "of a run is")
+            raise self._incomparable(Value(version, "text"), "of a run is")
         longest = max(len(mine), len(other))
-        places = [[*parts, *[0] * (longest - len(parts))] for parts in (mine, other)]
-        rank = (places[0] > places[1]) - (places[0] < places[1])
+        release_numbers = [[*release, *[0] * (longest - len(release))] for release in (mine, other)]
+        rank = (release_numbers[0] > release_numbers[1]) - (release_numbers[0] < release_numbers[1])
         return _ORDERS[self.sign](rank, 0)
 
     def _is_same(self, value: Value) -> bool:
@@ -325,21 +325,21 @@ def _entries(data: Any, steps: list[paths.Step]) -> Iterator[Any]:
     if not steps:
         yield data
         return
-    step, rest = steps[0], steps[1:]
+    step, deeper_steps = steps[0], steps[1:]
     if isinstance(step, str):
         if isinstance(data, dict) and step in data:
-            yield from _entries(data[step], rest)
+            yield from _entries(data[step], deeper_steps)
         return
     if not isinstance(data, list):
         return
     if isinstance(step, paths.Id):
-        at = paths.position(data, step)
-        chosen = [] if at is None else [at]
+        position = paths.position(data, step)
+        positions = [] if position is None else [position]
     else:
-        chosen = list(range(len(data))) if step is None else [step]
-    for i in chosen:
+        positions = list(range(len(data))) if step is None else [step]
+    for i in positions:
         if i < len(data):
-            yield from _entries(data[i], rest)
+            yield from _entries(data[i], deeper_steps)
 
 
 def read_filter(text: str) -> Filter:
@@ -362,14 +362,14 @@ def read_filter(text: str) -> Filter:
     match = _FORM.match(text)
     if match is None:
         raise StoreError(f'"{text}" is not a filter; expected NAME=VALUE, as in net.buffer="1 bdp"')
-    name, sign, given = match.groups()
-    if len(given) > 1 and given[0] == given[-1] == '"':
-        given = given[1:-1]
-    value = read_value(given)
+    name, sign, value_text = match.groups()
+    if len(value_text) > 1 and value_text[0] == value_text[-1] == '"':
+        value_text = value_text[1:-1]
+    value = read_value(value_text)
     if name in COLUMNS and name not in ("labels", "tables"):
         if name in _COLUMN_KINDS:
             return Filter(text, name, sign, value)
-        return Filter(text, name, sign, Value(given, "text"))
+        return Filter(text, name, sign, Value(value_text, "text"))
     try:
         steps = paths.split(name)
     except AckclockError:

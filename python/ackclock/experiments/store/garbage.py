@@ -54,14 +54,14 @@ class Collected:
     def __str__(self) -> str:
         from ackclock._util.number_text import engineering
 
-        parts = [
+        counts = [
             f"{self.leftovers} leftovers of writers that were stopped",
             f"{self.damaged} damaged packs",
             f"{self.doubles} runs that were there twice",
             f"{self.runs} runs requested",
         ]
         verb = "would remove" if self.dry else "removed"
-        return f"{verb} {', '.join(parts)}: {engineering(float(self.bytes), 'B')}"
+        return f"{verb} {', '.join(counts)}: {engineering(float(self.bytes), 'B')}"
 
 
 def collect(store: Store, remove: Collection[str] = (), *, dry: bool = False) -> Collected:
@@ -81,7 +81,7 @@ def collect(store: Store, remove: Collection[str] = (), *, dry: bool = False) ->
     StoreError
         Runs are to be removed while another program uses the store.
     """
-    found = Collected(dry=dry)
+    collected = Collected(dry=dry)
     with store.locked(), store.alone() as alone:
         refuse_foreign(store.folder)
         store.refresh()
@@ -91,11 +91,11 @@ def collect(store: Store, remove: Collection[str] = (), *, dry: bool = False) ->
                 " when it has ended"
             )
             raise StoreError(message)
-        _leftovers(store, found)
-        _damaged(store, found)
+        _leftovers(store, collected)
+        _damaged(store, collected)
         if alone:
-            _runs(store, set(remove), found)
-    return found
+            _runs(store, set(remove), collected)
+    return collected
 
 
 def _size(folder: Path) -> int:
@@ -103,12 +103,12 @@ def _size(folder: Path) -> int:
     return sum(file.lstat().st_size for file in files if file.is_file())
 
 
-def _drop(folders: Iterable[Path], found: Collected) -> int:
+def _drop(folders: Iterable[Path], collected: Collected) -> int:
     count = 0
     for folder in folders:
         count += 1
-        found.bytes += _size(folder)
-        if found.dry:
+        collected.bytes += _size(folder)
+        if collected.dry:
             continue
         if folder.is_dir():
             shutil.rmtree(folder)
@@ -154,27 +154,27 @@ def _damaged(store: Store, found: Collected) -> None:
         found.damaged += _drop(sorted(aside.iterdir()), found)
 
 
-def _runs(store: Store, remove: set[str], found: Collected) -> None:
+def _runs(store: Store, remove: set[str], collected: Collected) -> None:
     """Write packs anew without the runs that go; the new one is there before the old one goes."""
     going: dict[str, set[str]] = {}
     for key, name in store.index.doubles():
         going.setdefault(name, set()).add(key)
-        found.doubles += 1
-    places = store.index.places(remove) if remove else {}
-    for key, name in places.items():
+        collected.doubles += 1
+    pack_of_run = store.index.places(remove) if remove else {}
+    for key, name in pack_of_run.items():
         going.setdefault(name, set()).add(key)
-    found.runs = len(places)
+    collected.runs = len(pack_of_run)
     for name, keys in going.items():
-        at = store.folder / "packs" / name
-        before = _size(at)
-        rows = pack.rows_of(at, "runs")
+        pack_folder = store.folder / "packs" / name
+        before = _size(pack_folder)
+        rows = pack.rows_of(pack_folder, "runs")
         assert rows is not None
         stay = set(rows["key"].to_pylist()) - keys
-        if found.dry:
-            found.bytes += round(before * len(keys) / rows.num_rows)
+        if collected.dry:
+            collected.bytes += round(before * len(keys) / rows.num_rows)
             continue
-        found.bytes += before
+        collected.bytes += before
         if stay:
-            found.bytes -= _size(store.folder / "packs" / store.rewrite(name, stay))
+            collected.bytes -= _size(store.folder / "packs" / store.rewrite(name, stay))
         store.index.forget([name])
-        shutil.rmtree(at)
+        shutil.rmtree(pack_folder)

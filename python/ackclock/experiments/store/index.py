@@ -139,10 +139,10 @@ class Index:
             base.executescript(_FORM)
             if _shape(base) != _own_shape():
                 raise _AnotherVersionError
-            found = base.execute("SELECT version FROM meta").fetchone()
-            if found is None:
+            version_row = base.execute("SELECT version FROM meta").fetchone()
+            if version_row is None:
                 base.execute("INSERT INTO meta VALUES (?)", (VERSION,))
-            elif found[0] != VERSION:
+            elif version_row[0] != VERSION:
                 raise _AnotherVersionError
             stack.pop_all()
         return base
@@ -202,11 +202,11 @@ class Index:
         if not self._is_checked:
             self._forget_changed()
             self._is_checked = True
-        known = {row[0] for row in self._base.execute("SELECT id FROM packs")}
-        if known - there:
-            self.forget(known - there)
+        indexed = {row[0] for row in self._base.execute("SELECT id FROM packs")}
+        if indexed - there:
+            self.forget(indexed - there)
         broken = []
-        fresh = sorted(there - known)
+        fresh = sorted(there - indexed)
         for begin in range(0, len(fresh), 500):
             with self._transaction():
                 for name in fresh[begin : begin + 500]:
@@ -230,9 +230,12 @@ class Index:
         from ackclock.experiments.store.pack import digest, manifest
 
         pack = self._packs / name
-        said = manifest(pack)
+        pack_manifest = manifest(pack)
         try:
-            if said is None or digest(pack / RUNS) != said["files"][RUNS]["sha256"]:
+            if (
+                pack_manifest is None
+                or digest(pack / RUNS) != pack_manifest["files"][RUNS]["sha256"]
+            ):
                 return None
             rows = rows_of(pack, "runs")
             assert rows is not None
@@ -248,14 +251,18 @@ class Index:
     def _forget_changed(self) -> None:
         """Forget packs whose rows are not those that were written, so that they are read again."""
         with self._transaction("BEGIN"):
-            kept = dict(self._base.execute("SELECT id, digest FROM packs"))
+            digests_written = dict(self._base.execute("SELECT id, digest FROM packs"))
             texts = self._documents()
             rows = self._base.execute(f"SELECT pack, {_HELD} FROM runs ORDER BY pack, key")
-            found = {
+            digests_now = {
                 name: digest_of((row[1:] for row in mine), texts)
                 for name, mine in groupby(rows, key=itemgetter(0))
             }
-        changed = {name for name in {*kept, *found} if kept.get(name) != found.get(name)}
+        changed = {
+            name
+            for name in {*digests_written, *digests_now}
+            if digests_written.get(name) != digests_now.get(name)
+        }
         if changed:
             self.forget(changed)
 
@@ -315,17 +322,19 @@ class Index:
             self._insert(name, rows)
 
     def _insert(self, name: str, rows: pa.Table) -> None:
-        held = pack_rows(rows)
+        packed = pack_rows(rows)
         marks = ", ".join("?" * (len(COLUMNS) + 2))
         self._base.executemany(
-            f"INSERT OR REPLACE INTO runs VALUES ({marks})", ((*row, name) for row in held.runs)
+            f"INSERT OR REPLACE INTO runs VALUES ({marks})", ((*row, name) for row in packed.runs)
         )
         self._base.executemany(
             "INSERT OR REPLACE INTO scenarios VALUES (?, ?, ?)",
-            ((document, *entry) for document, entry in held.documents.items()),
+            ((document, *entry) for document, entry in packed.documents.items()),
         )
-        self._base.executemany("DELETE FROM claims WHERE key = ?", ((row[0],) for row in held.runs))
-        self._base.execute("INSERT OR REPLACE INTO packs VALUES (?, ?)", (name, held.digest()))
+        self._base.executemany(
+            "DELETE FROM claims WHERE key = ?", ((row[0],) for row in packed.runs)
+        )
+        self._base.execute("INSERT OR REPLACE INTO packs VALUES (?, ?)", (name, packed.digest()))
 
     @_sturdy
     def forget(self, packs: Collection[str]) -> None:
@@ -353,9 +362,9 @@ class Index:
         if keys is not None:
             query += " WHERE key IN (SELECT value FROM json_each(?))"
             values = (json.dumps(list(keys)),)
-        found = dict(self._base.execute(f"{query} GROUP BY key", values).fetchall())
-        check_packs(self._packs, set(found.values()))
-        return found
+        pack_of_run = dict(self._base.execute(f"{query} GROUP BY key", values).fetchall())
+        check_packs(self._packs, set(pack_of_run.values()))
+        return pack_of_run
 
     @_sturdy
     def claim(self, keys: Collection[str], owner: str, is_alive: Callable[[str], bool]) -> set[str]:
@@ -378,8 +387,10 @@ class Index:
         within = "key IN (SELECT value FROM json_each(?))"
         values = (json.dumps(list(keys)),)
         with self._transaction():
-            kept = self._base.execute(f"SELECT key FROM runs WHERE {within}", values).fetchall()
-            free = set(keys) - {row[0] for row in kept}
+            stored_rows = self._base.execute(
+                f"SELECT key FROM runs WHERE {within}", values
+            ).fetchall()
+            free = set(keys) - {row[0] for row in stored_rows}
             if not self.is_shared:
                 return free
             claimed = self._base.execute(
@@ -430,8 +441,8 @@ class Index:
             SELECT {", ".join(names[:-1])}, min(pack) FROM runs GROUP BY key
             ORDER BY finished_at DESC, key LIMIT {-1 if limit is None else limit}
         """
-        found = self._base.execute(query).fetchall()
-        rows = [dict(zip(names, row, strict=True)) for row in reversed(found)]
+        run_rows = self._base.execute(query).fetchall()
+        rows = [dict(zip(names, row, strict=True)) for row in reversed(run_rows)]
         for row in rows:
             check_run(self._file, row)
         return rows
@@ -445,14 +456,14 @@ class Index:
     def names(self) -> set[str]:
         """List labels of runs and paths of their documents, ``[*]`` for any entry of a list."""
         labels = self._base.execute("SELECT DISTINCT j.key FROM runs, json_each(labels) AS j")
-        places = self._base.execute(
+        json_paths = self._base.execute(
             "SELECT DISTINCT j.fullkey FROM scenarios, json_tree(document) AS j"
             " WHERE j.key IS NOT NULL"
         )
-        found = {row[0] for row in labels.fetchall()}
-        for (place,) in places.fetchall():
-            found.add(re.sub(r"\[\d+\]", "[*]", place.removeprefix("$.")).replace('"', ""))
-        return found
+        names = {row[0] for row in labels.fetchall()}
+        for (path,) in json_paths.fetchall():
+            names.add(re.sub(r"\[\d+\]", "[*]", path.removeprefix("$.")).replace('"', ""))
+        return names
 
     @_sturdy
     def count(self) -> int:

@@ -60,14 +60,14 @@ def digest_of(runs: Iterable[Row], documents: Mapping[str, tuple[str, int]]) -> 
     documents
         At least those that the runs name.
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     used = set()
     for row in runs:
-        found.update(repr(row).encode())
+        digest.update(repr(row).encode())
         used.add(row[-1])
     for name in sorted(used, key=str):
-        found.update(repr((name, documents.get(name))).encode())
-    return found.hexdigest()
+        digest.update(repr((name, documents.get(name))).encode())
+    return digest.hexdigest()
 
 
 def pack_rows(rows: pa.Table) -> PackRows:

@@ -80,8 +80,8 @@ def joined(tables: list[pa.Table]) -> pa.Table:
     if len(tables) == 1:
         return tables[0]
     same = all(table.schema.equals(tables[0].schema) for table in tables)
-    whole = pa.concat_tables(tables, promote_options="none" if same else "permissive")
-    return whole.unify_dictionaries().combine_chunks()
+    combined = pa.concat_tables(tables, promote_options="none" if same else "permissive")
+    return combined.unify_dictionaries().combine_chunks()
 
 
 class Memory:
@@ -152,12 +152,12 @@ class Memory:
         keys
             Keys of runs.
         """
-        found = [
+        keyed_tables = [
             with_key(key, self._records[key].tables[name])
             for key in keys
             if name in self._records[key].tables
         ]
-        return joined(found) if found else None
+        return joined(keyed_tables) if keyed_tables else None
 
     def summaries(self, keys: Collection[str]) -> dict[str, dict[str, Any]]:
         """Summaries of these runs by key, without what their tables hold.

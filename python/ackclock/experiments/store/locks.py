@@ -65,16 +65,16 @@ class Presence:
         self._file.close()
 
     @staticmethod
-    def is_held(at: Path) -> bool:
+    def is_held(path: Path) -> bool:
         """Whether the program that made a file still holds it.
 
         Parameters
         ----------
-        at
+        path
             The file.
         """
         try:
-            with at.open() as file:
+            with path.open() as file:
                 return not locked(file, shared=True, wait=False)
         except FileNotFoundError:
             return False

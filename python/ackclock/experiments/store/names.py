@@ -48,9 +48,11 @@ def check_manifest(pack: Path, text: bytes) -> dict[str, Any]:
         It has another form, or names something other than a table of its pack.
     """
     try:
-        found = dict(json.loads(text))
-        files = dict(found["files"])
-        entries = {str(name): (said["bytes"], str(said["sha256"])) for name, said in files.items()}
+        content = dict(json.loads(text))
+        files = dict(content["files"])
+        entries = {
+            str(name): (entry["bytes"], str(entry["sha256"])) for name, entry in files.items()
+        }
     except (ValueError, KeyError, TypeError, RecursionError):
         message = f"{pack}: the manifest has not the form that ackclock writes; the pack is refused"
         raise StoreError(message) from None
@@ -64,7 +66,7 @@ def check_manifest(pack: Path, text: bytes) -> dict[str, Any]:
             raise StoreError(
                 f"{pack}: the manifest has no size and SHA-256 of {name}, so the store is refused"
             )
-    return found
+    return content
 
 
 def check_run(where: object, row: Mapping[str, Any]) -> None:
@@ -84,10 +86,10 @@ def check_run(where: object, row: Mapping[str, Any]) -> None:
     """
     for name, has_form in _FORMS.items():
         if name in row and not has_form(row[name]):
-            given = str(row[name])
-            shown = json.dumps(given if len(given) < 60 else f"{given[:57]}...")
+            text = str(row[name])
+            quoted = json.dumps(text if len(text) < 60 else f"{text[:57]}...")
             raise StoreError(
-                f"{where}: the {name} of a run is {shown}, which no ackclock writes; the store is"
+                f"{where}: the {name} of a run is {quoted}, which no ackclock writes; the store is"
                 " refused"
             )
 
@@ -177,8 +179,8 @@ def check_files(run: str, files: object) -> dict[str, str]:
     if not isinstance(files, dict):
         raise StoreError(f"run {run[:12]}: its files are not a table of texts by name")
     for name, text in files.items():
-        parts = str(name).split("/")
-        is_inside = all(_PART.fullmatch(part) and part not in (".", "..") for part in parts)
+        steps = str(name).split("/")
+        is_inside = all(_PART.fullmatch(step) and step not in (".", "..") for step in steps)
         if not is_inside or not isinstance(text, str):
             raise StoreError(
                 f"run {run[:12]} lists a file {json.dumps(name)}; expected a relative path inside"

@@ -153,11 +153,11 @@ def _together(name: str, records: Sequence[Record]) -> pa.Table | Path:
         return file
 
     raw = [r.tables.raw(name) for r in records if isinstance(r.tables, Tables)]
-    parts = [part for part in raw if part is not None]
-    made = merged(parts) if len(parts) == len(records) else None
-    if made is None:
+    raw_tables = [raw_table for raw_table in raw if raw_table is not None]
+    merged_table = merged(raw_tables) if len(raw_tables) == len(records) else None
+    if merged_table is None:
         return joined([with_key(record.key, record.tables[name]) for record in records])
-    table, lengths = made
+    table, lengths = merged_table
     keys = words([record.key for record in records], np.repeat(np.arange(len(records)), lengths))
     return table.add_column(0, KEY, keys)
 
@@ -199,29 +199,29 @@ def write_tables(folder: Path, scratch: Path, tables: Mapping[str, pa.Table | Pa
 def _filled(scratch: Path, tables: Mapping[str, pa.Table | Path]) -> Path:
     import pyarrow.parquet as pq
 
-    at = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=scratch))
+    folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=scratch))
     try:
         files = {}
         for name, table in tables.items():
-            file = at / f"{name}.parquet"
+            file = folder / f"{name}.parquet"
             if isinstance(table, Path):
                 table.rename(file)
             else:
                 pq.write_table(table, file, compression="zstd", use_dictionary=_repeated(table))
             files[file.name] = {"bytes": file.stat().st_size, "sha256": digest(file)}
             _sync_file(file)
-        runs = pq.read_metadata(at / RUNS).num_rows
+        runs = pq.read_metadata(folder / RUNS).num_rows
         text = json.dumps({"pack_version": 1, "runs": runs, "files": files})
-        (at / MANIFEST).write_text(text, encoding="utf-8")
-        _sync_file(at / MANIFEST)
+        (folder / MANIFEST).write_text(text, encoding="utf-8")
+        _sync_file(folder / MANIFEST)
         umask = os.umask(0)
         os.umask(umask)
-        at.chmod(0o777 & ~umask)
-        _sync_folder(at)
+        folder.chmod(0o777 & ~umask)
+        _sync_folder(folder)
     except BaseException:
-        shutil.rmtree(at, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
-    return at
+    return folder
 
 
 def _repeated(table: pa.Table) -> list[str]:
@@ -304,13 +304,13 @@ def is_whole(pack: Path) -> bool:
         refuse_links(pack)
     except ForeignFileError as error:
         raise StoreError(f"{error}; the store is refused") from None
-    found = manifest(pack)
-    if found is None:
+    contents = manifest(pack)
+    if contents is None:
         return False
-    for name, said in found["files"].items():
+    for name, entry in contents["files"].items():
         file = pack / name
         try:
-            if file.lstat().st_size != said["bytes"] or digest(file) != said["sha256"]:
+            if file.lstat().st_size != entry["bytes"] or digest(file) != entry["sha256"]:
                 return False
         except OSError:
             return False
@@ -337,11 +337,11 @@ def rows_of(pack: Path, name: str, columns: Sequence[str] | None = None) -> pa.T
     file = pack / f"{name}.parquet"
     if not os.path.lexists(file):
         return None
-    chosen = None if columns is None else list(columns)
+    column_names = None if columns is None else list(columns)
     is_runs = name == RUNS.removesuffix(".parquet")
     rows = read_table(
         file,
-        chosen,
+        column_names,
         most_rows=MOST_RUNS if is_runs else math.inf,
         most_bytes=min(allowed_bytes(), MOST_RUNS_BYTES if is_runs else math.inf),
         as_text=is_runs,
@@ -363,8 +363,8 @@ def of_keys(rows: pa.Table, keys: set[str]) -> pa.Table:
     """
     import pyarrow.compute as pc
 
-    wanted = _is_among(rows[KEY], keys)
-    return rows if pc.all(wanted).as_py() else rows.filter(wanted)
+    is_requested = _is_among(rows[KEY], keys)
+    return rows if pc.all(is_requested).as_py() else rows.filter(is_requested)
 
 
 def _is_among(column: pa.ChunkedArray, keys: set[str]) -> pa.ChunkedArray:
@@ -374,9 +374,9 @@ def _is_among(column: pa.ChunkedArray, keys: set[str]) -> pa.ChunkedArray:
 
     from ackclock._util.arrow import array
 
-    wanted = array(sorted(keys))
+    sorted_keys = array(sorted(keys))
     if not pa.types.is_dictionary(column.type):
-        return pc.is_in(column, wanted)
+        return pc.is_in(column, sorted_keys)
     # By the few words, not by a text for each of many rows.
-    parts = [pc.is_in(part.dictionary, wanted).take(part.indices) for part in column.chunks]
-    return pa.chunked_array(parts, pa.bool_())
+    masks = [pc.is_in(chunk.dictionary, sorted_keys).take(chunk.indices) for chunk in column.chunks]
+    return pa.chunked_array(masks, pa.bool_())

@@ -69,9 +69,9 @@ def check(folder: Path) -> None:
     mark = folder / "store.json"
     refuse_foreign(folder)
     try:
-        said = read_json(mark)
-        version = said["schema_version"]
-        if said["format"] != "ackclock store":
+        mark_content = read_json(mark)
+        version = mark_content["schema_version"]
+        if mark_content["format"] != "ackclock store":
             raise KeyError("format")
     except FileNotFoundError:
         message = f"{folder} is not a store: it has no store.json"
@@ -133,8 +133,8 @@ def begin(folder: Path) -> None:
             raise StoreError(f"{folder} is not empty and not a store; choose another folder")
         folder.mkdir(parents=True, exist_ok=True)
         beside = folder / f"{_BESIDE}{os.getpid()}"
-        said = {"format": "ackclock store", "schema_version": SCHEMA_VERSION}
-        beside.write_text(json.dumps(said) + "\n", encoding="utf-8")
+        mark_content = {"format": "ackclock store", "schema_version": SCHEMA_VERSION}
+        beside.write_text(json.dumps(mark_content) + "\n", encoding="utf-8")
         beside.rename(mark)
     check(folder)
     for name in ("packs", "tmp", "writers"):

@@ -50,8 +50,8 @@ def find(
     texts = list(filters)
     while True:
         read = [read_filter(text) for text in texts]
-        shown = hidden or any(one.name in ("sweep", "key") for one in read)
-        rows = _passing(store, read, limit, hidden=shown)
+        with_hidden = hidden or any(condition.name in ("sweep", "key") for condition in read)
+        rows = _passing(store, read, limit, hidden=with_hidden)
         if store.index.confirm({row["pack"] for row in rows}):
             break
     for row in rows:
@@ -78,21 +78,23 @@ def _passing(
         rows = [row for row in rows if not purpose.is_hidden(row)]
     if not filters:
         return rows if limit is None else rows[-limit:]
-    documents = _Documents(store) if any(one.needs_document() for one in filters) else None
+    documents = (
+        _Documents(store) if any(condition.needs_document() for condition in filters) else None
+    )
     parsed = cache(json.loads)
-    found = []
+    passing = []
     for row in rows:
         labels = parsed(row["labels"])
         document = {} if documents is None else documents.of(row)
         # Each is checked against every run, so that what it says of them does not depend on others.
-        passes = [one.holds(row, labels, document) for one in filters]
+        passes = [condition.holds(row, labels, document) for condition in filters]
         if all(passes):
-            found.append(row)
-    for one in filters:
-        if rows and not one.is_known():
-            _refuse_name(store, one.name)
-        one.check()
-    return found if limit is None else found[-limit:]
+            passing.append(row)
+    for condition in filters:
+        if rows and not condition.is_known():
+            _refuse_name(store, condition.name)
+        condition.check()
+    return passing if limit is None else passing[-limit:]
 
 
 class _Documents:
@@ -146,11 +148,11 @@ def one_run(store: Store, name: str) -> dict[str, Any]:
     StoreError
         There is no such run, or there are several, or it is damaged.
     """
-    found = find(store, [f"key={name}"], 2) if re.fullmatch("[0-9a-f]+", name) else []
-    if len(found) != 1:
-        what = "there are several runs" if found else "there is no run"
-        raise StoreError(f'{store.folder}: {what} whose key begins with "{name}"')
-    key = found[0]["key"]
+    matches = find(store, [f"key={name}"], 2) if re.fullmatch("[0-9a-f]+", name) else []
+    if len(matches) != 1:
+        trouble = "there are several runs" if matches else "there is no run"
+        raise StoreError(f'{store.folder}: {trouble} whose key begins with "{name}"')
+    key = matches[0]["key"]
     if key not in store.known([key]):
         raise StoreError(f"{store.folder}: the run {name} is damaged; run its sweep again")
     return store.runs([key])[0]
@@ -169,10 +171,10 @@ def views(store: Store) -> dict[str, list[str]]:
     for name in sorted(set(store.index.places().values())):
         if not store.check_pack(name):
             continue
-        at = store.folder / "packs" / name
-        said = pack.manifest(at)
-        for file in said["files"] if said is not None else ():
-            files.setdefault(Path(file).stem, []).append(str(at / file))
+        pack_folder = store.folder / "packs" / name
+        contents = pack.manifest(pack_folder)
+        for file in contents["files"] if contents is not None else ():
+            files.setdefault(Path(file).stem, []).append(str(pack_folder / file))
     return files
 
 
@@ -200,9 +202,9 @@ def sql(store: Store, query: str, *, confined: bool = True) -> pa.Table:
 
     files = views(store)
     # Opening thousands of packs takes time: only those tables that the text can mean.
-    words = set(re.findall(r"\w+", query.lower()))
+    query_words = set(re.findall(r"\w+", query.lower()))
     with connect(confined=confined) as base:
-        for name in [name for name in files if name in words] or files:
+        for name in [name for name in files if name in query_words] or files:
             if files[name]:
                 base.register(name, _dataset(files[name]))
         try:
@@ -212,9 +214,9 @@ def sql(store: Store, query: str, *, confined: bool = True) -> pa.Table:
         except QueryLimitError as error:
             raise StoreError(f"{error}, or give --unconfined") from None
         except (duckdb.Error, AttributeError) as error:
-            what = "the query gives no table" if isinstance(error, AttributeError) else str(error)
+            reason = "the query gives no table" if isinstance(error, AttributeError) else str(error)
             hint = "; see --unconfined" if isinstance(error, duckdb.PermissionException) else ""
-            raise StoreError(f"query: {what.splitlines()[0]}{hint}") from None
+            raise StoreError(f"query: {reason.splitlines()[0]}{hint}") from None
 
 
 def _dataset(files: Sequence[str]) -> Any:
@@ -226,8 +228,8 @@ def _dataset(files: Sequence[str]) -> Any:
     schemas = []
     for file in files:
         schemas.append(pa.schema([_queried(field) for field in pq.read_schema(file)]))
-    whole = pa.unify_schemas(schemas, promote_options="permissive")
-    return ds.dataset(list(files), schema=whole, format="parquet")
+    schema = pa.unify_schemas(schemas, promote_options="permissive")
+    return ds.dataset(list(files), schema=schema, format="parquet")
 
 
 def _queried(field: pa.Field) -> pa.Field:
@@ -321,28 +323,28 @@ def export_table(store: Store, table: str, rows: Sequence[dict[str, Any]], out: 
     if table != "runs" and table not in names:
         hint = suggestion(table, ["runs", *names])
         raise StoreError(f'{store.folder}: no such run has a table "{table}"; {hint}')
-    found = store.table(table, keys)
-    if found is None:
+    exported = store.table(table, keys)
+    if exported is None:
         raise StoreError(f"{store.folder}: no run passes the filters")
-    text = pc.cast(found[KEY], "string")
-    place = numbers(pc.index_in(text, array(keys))).astype(np.int64)
+    text = pc.cast(exported[KEY], "string")
+    row_of_key = numbers(pc.index_in(text, array(keys))).astype(np.int64)
     labels = [json.loads(row["labels"]) for row in rows]
     columns = {
         name: [entry.get(name) for entry in labels]
         for name in dict.fromkeys(name for entry in labels for name in entry)
     }
     columns["seed"] = [int(row["seed"]) for row in rows]
-    taken = array(place)
+    taken = array(row_of_key)
     if table != "runs":
-        same = {name: own_name(table, name) for name in found.column_names if name in columns}
-        found = found.rename_columns([same.get(name, name) for name in found.column_names])
+        same = {name: own_name(table, name) for name in exported.column_names if name in columns}
+        exported = exported.rename_columns([same.get(name, name) for name in exported.column_names])
     for position, (name, values) in enumerate(columns.items()):
-        if name not in found.column_names:
-            found = found.add_column(position + 1, name, label_column(values).take(taken))
+        if name not in exported.column_names:
+            exported = exported.add_column(position + 1, name, label_column(values).take(taken))
     if out.suffix == ".parquet":
-        pq.write_table(found, out, compression="zstd")
+        pq.write_table(exported, out, compression="zstd")
     else:
         from pyarrow import csv
 
-        csv.write_csv(found, out)
-    return int(found.num_rows)
+        csv.write_csv(exported, out)
+    return int(exported.num_rows)

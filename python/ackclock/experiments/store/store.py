@@ -131,24 +131,24 @@ class Store:
         if self._closed:
             # The results of a sweep are still read when the sweep has let go of the store.
             with Store(self.folder) as again:
-                found = again.known(keys)
-                self._places.update({key: again.places[key] for key in found})
-                return found
+                intact = again.known(keys)
+                self._places.update({key: again.places[key] for key in intact})
+                return intact
         self.refresh()
         while True:
-            places = self._index.places(keys)
-            wrong = [name for name in set(places.values()) if not self.check_pack(name)]
+            pack_of_run = self._index.places(keys)
+            wrong = [name for name in set(pack_of_run.values()) if not self.check_pack(name)]
             for name in wrong:
                 self.set_aside(name)
-            if not wrong and self._index.confirm(self._without_runs(places)):
+            if not wrong and self._index.confirm(self._without_runs(pack_of_run)):
                 break
-        self._places.update(places)
-        return set(places)
+        self._places.update(pack_of_run)
+        return set(pack_of_run)
 
-    def _without_runs(self, places: Mapping[str, str]) -> list[str]:
+    def _without_runs(self, pack_of_run: Mapping[str, str]) -> list[str]:
         """Packs that lack a run which the index says they have."""
         keys: dict[str, set[str]] = {}
-        for key, name in places.items():
+        for key, name in pack_of_run.items():
             keys.setdefault(name, set()).add(key)
         return [
             name
@@ -166,8 +166,8 @@ class Store:
             Its ID.
         """
         if name not in self._whole and name not in self._damaged:
-            whole = pack.is_whole(self._packs / name)
-            (self._whole if whole else self._damaged).add(name)
+            is_intact = pack.is_whole(self._packs / name)
+            (self._whole if is_intact else self._damaged).add(name)
         return name in self._whole
 
     def set_aside(self, name: str) -> None:
@@ -198,13 +198,13 @@ class Store:
 
     def _by_pack(self, keys: Collection[str]) -> dict[str, set[str]]:
         # Another program may have put a run into another pack since we looked.
-        at = {name: (self._packs / name).is_dir() for name in set(self._places.values())}
-        missing = [key for key in keys if not at.get(self._places.get(key, ""), False)]
+        is_there = {name: (self._packs / name).is_dir() for name in set(self._places.values())}
+        missing = [key for key in keys if not is_there.get(self._places.get(key, ""), False)]
         if missing:
             for key in missing:
                 self._places.pop(key, None)
             self.known(missing)
-        found: dict[str, set[str]] = {}
+        keys_of_pack: dict[str, set[str]] = {}
         for key in keys:
             if key not in self._places:
                 message = f"{self.folder}: run {key[:12]} is not in the store; run the sweep again"
@@ -213,8 +213,8 @@ class Store:
                         f"{self.folder}: the store is gone, it was removed; run the sweep again"
                     )
                 raise StoreError(message)
-            found.setdefault(self._places[key], set()).add(key)
-        return found
+            keys_of_pack.setdefault(self._places[key], set()).add(key)
+        return keys_of_pack
 
     def table_names(self, keys: Collection[str]) -> list[str]:
         """Tables that at least one of the runs has.
@@ -226,32 +226,32 @@ class Store:
         """
         names: dict[str, None] = {}
         for name in self._by_pack(keys):
-            said = pack.manifest(self._packs / name)
-            files = [] if said is None else [Path(file).stem for file in said["files"]]
+            contents = pack.manifest(self._packs / name)
+            files = [] if contents is None else [Path(file).stem for file in contents["files"]]
             names.update(dict.fromkeys(file for file in files if file != "runs"))
         return list(names)
 
     def _read(
         self, name: str, keys: Collection[str], columns: Sequence[str] | None = None
     ) -> list[pa.Table]:
-        found: list[pa.Table] = []
-        for at, wanted in self._by_pack(keys).items():
+        tables: list[pa.Table] = []
+        for pack_name, pack_keys in self._by_pack(keys).items():
             try:
-                rows = pack.rows_of(self._packs / at, name, columns)
+                rows = pack.rows_of(self._packs / pack_name, name, columns)
             except OSError as error:
                 message = (
-                    f"{self._packs / at} was changed while it was read ({error});"
+                    f"{self._packs / pack_name} was changed while it was read ({error});"
                     " run the sweep again, it repeats only what is missing"
                 )
                 raise StoreError(message) from None
             except ForeignFileError as error:
                 raise StoreError(f"{error}; the store is refused") from None
             except ValueError:
-                message = f"{self._packs / at}: {name}.parquet is no table of runs"
+                message = f"{self._packs / pack_name}: {name}.parquet is no table of runs"
                 raise StoreError(f"{message}; the store is refused") from None
             if rows is not None:
-                found.append(pack.of_keys(rows, wanted))
-        return found
+                tables.append(pack.of_keys(rows, pack_keys))
+        return tables
 
     def table(self, name: str, keys: Collection[str]) -> pa.Table | None:
         """Rows of a table of these runs, with a column ``key`` before the others.
@@ -263,8 +263,8 @@ class Store:
         keys
             Keys of runs.
         """
-        found = self._read(name, keys)
-        return joined(found) if found else None
+        tables = self._read(name, keys)
+        return joined(tables) if tables else None
 
     def summaries(self, keys: Collection[str]) -> dict[str, dict[str, Any]]:
         """Summaries of these runs by key, without what their tables hold.
@@ -274,11 +274,11 @@ class Store:
         keys
             Keys of runs.
         """
-        made = {}
+        summaries = {}
         for rows in self._read("runs", keys, ("key", "summary")):
             for key, text in zip(rows["key"].to_pylist(), rows["summary"].to_pylist(), strict=True):
-                made[key] = json.loads(text)
-        return {key: made[key] for key in keys}
+                summaries[key] = json.loads(text)
+        return {key: summaries[key] for key in keys}
 
     def runs(self, keys: Collection[str]) -> list[dict[str, Any]]:
         """All that the store says of these runs: the columns of ``runs.parquet``.
@@ -288,11 +288,13 @@ class Store:
         keys
             Keys of runs.
         """
-        found = {row["key"]: row for rows in self._read("runs", keys) for row in rows.to_pylist()}
-        for row in found.values():
+        row_of_run = {
+            row["key"]: row for rows in self._read("runs", keys) for row in rows.to_pylist()
+        }
+        for row in row_of_run.values():
             # The index, which may be from somebody else, has not looked at all of it.
             check_run(self.folder, row)
-        return [found[key] for key in keys]
+        return [row_of_run[key] for key in keys]
 
     @property
     def index(self) -> Index:
@@ -416,17 +418,17 @@ class Store:
         str
             ID of the new pack.
         """
-        at = self._packs / name
-        said = pack.manifest(at)
+        pack_folder = self._packs / name
+        contents = pack.manifest(pack_folder)
         tables = {}
-        for file in said["files"] if said is not None else ():
+        for file in contents["files"] if contents is not None else ():
             table = Path(file).stem
-            rows = pack.rows_of(at, table)
+            rows = pack.rows_of(pack_folder, table)
             if rows is not None:
                 tables[table] = pack.of_keys(rows, keys)
-        made = pack.write_tables(self._packs, self.folder / "tmp", tables)
-        self._index.add(made, tables["runs"])
-        return made
+        new_name = pack.write_tables(self._packs, self.folder / "tmp", tables)
+        self._index.add(new_name, tables["runs"])
+        return new_name
 
     # Claims: so that two sweeps at once do not do the same runs
 

@@ -131,18 +131,18 @@ class Writer:
         if isinstance(error, StoreError):
             return error
         if not (self._folder / "store.json").exists():
-            made = StoreError(
+            store_error = StoreError(
                 f"{self._folder}: the store is gone, it was removed while it was in use;"
                 f" {count} finished run{'s' * (count != 1)} could not be written, and none is kept"
             )
-            made.__cause__ = error
-            return made
+            store_error.__cause__ = error
+            return store_error
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         message = (
             f"{self._folder}: {count} finished run{'s' * (count != 1)} could not be written: {why};"
             " all that was written before is whole, and the same sweep goes on from there when it"
             " is started again"
         )
-        made = StoreError(message)
-        made.__cause__ = error
-        return made
+        store_error = StoreError(message)
+        store_error.__cause__ = error
+        return store_error

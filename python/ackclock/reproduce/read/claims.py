@@ -48,22 +48,22 @@ def claims(reader: Reader, expected: Mapping[str, Expected]) -> dict[str, Claim]
     expected
         Files that claims may be made from.
     """
-    made: dict[str, Claim] = {}
-    known = margins(reader)
+    claims_by_id: dict[str, Claim] = {}
+    margins_by_id = margins(reader)
     for name in FILES:
         file = reader.folder / name
         data = reader.document(name, form.CLAIMS, needed=name == "claims.toml")
         for entry in _entries(reader, file, data, expected):
-            _put_margins(reader, file, entry, known)
+            _put_margins(reader, file, entry, margins_by_id)
             if not {"id", "statement", "kind", "where"} <= set(entry):
                 continue
-            if entry["id"] in made:
+            if entry["id"] in claims_by_id:
                 reader.report(file, f"claim[{entry['id']}].id", "is there more than once")
             if (name == "errata.toml") != (entry["kind"] == "E"):
                 message = 'errata, and only they, have kind "E" and are in errata.toml'
                 reader.report(file, f"claim[{entry['id']}].kind", message)
-            made[entry["id"]] = make_claim(reader, file, entry)
-    return made
+            claims_by_id[entry["id"]] = make_claim(reader, file, entry)
+    return claims_by_id
 
 
 def readings(reader: Reader) -> dict[str, Reading]:
@@ -104,7 +104,10 @@ def _listed(reader: Reader, kind: str) -> Iterator[dict[str, Any]]:
 
 
 def _put_margins(
-    reader: Reader, file: Path, entry: dict[str, Any], known: Mapping[str, Mapping[str, Any]]
+    reader: Reader,
+    file: Path,
+    entry: dict[str, Any],
+    margins_by_id: Mapping[str, Mapping[str, Any]],
 ) -> None:
     """Replace bounds written ``margin.ID`` by their numbers; the margin's reason is theirs."""
     for number, check in enumerate(entry.get("check", ())):
@@ -115,12 +118,12 @@ def _put_margins(
             if not isinstance(bound, str) or not bound.startswith("margin."):
                 continue
             name = bound.removeprefix("margin.")
-            if name not in known:
-                message = f'there is no margin "{name}"; {suggestion(name, known)}'
+            if name not in margins_by_id:
+                message = f'there is no margin "{name}"; {suggestion(name, margins_by_id)}'
                 reader.report(file, f"claim[{entry.get('id')}].check[{number}].expect", message)
                 continue
-            expect[key] = known[name]["value"]
-            check.setdefault("reason", f"margin {name}: {known[name]['reason']}")
+            expect[key] = margins_by_id[name]["value"]
+            check.setdefault("reason", f"margin {name}: {margins_by_id[name]['reason']}")
 
 
 def _entries(
@@ -128,20 +131,20 @@ def _entries(
 ) -> Iterator[dict[str, Any]]:
     yield from (entry for entry in data.get("claim", ()) if isinstance(entry, dict))
     for number, entry in enumerate(data.get("claims_from", ())):
-        place = f"claims_from[{number}]"
+        key_path = f"claims_from[{number}]"
         source = expected.get(str(entry.get("file", "")).removesuffix(".csv"))
         if source is None:
-            known = [f"{name}.csv" for name in expected]
+            file_names = [f"{name}.csv" for name in expected]
             message = f'there is no file "{entry.get("file")}" in expected'
-            reader.report(file, f"{place}.file", f"{message}; {suggestion('', known)}")
+            reader.report(file, f"{key_path}.file", f"{message}; {suggestion('', file_names)}")
             continue
         for row in csv_rows(source.file):
             try:
-                rest = {key: value for key, value in entry.items() if key != "file"}
-                yield {**_filled(rest, row), "made_from": source.file.name}
+                template = {key: value for key, value in entry.items() if key != "file"}
+                yield {**_filled(template, row), "made_from": source.file.name}
             except KeyError as error:
                 message = f"{source.file.name} has no column {error}; {suggestion('', row)}"
-                reader.report(file, place, message)
+                reader.report(file, key_path, message)
                 break
 
 
@@ -180,63 +183,63 @@ def make_claim(reader: Reader, file: Path, entry: Mapping[str, Any]) -> Claim:
     entry
         Its keys, among them id, statement, kind, where.
     """
-    place = f"claim[{entry['id']}]"
+    key_path = f"claim[{entry['id']}]"
     ways = [key for key in ("check", "not_checkable", "same_as") if key in entry]
     if len(ways) > 1:
-        reader.report(file, place, f"has {ways[0]} and also {ways[1]}; expected one of them")
+        reader.report(file, key_path, f"has {ways[0]} and also {ways[1]}; expected one of them")
     if not ways:
         message = "needs a check, not_checkable with the reason, or same_as with other claims"
-        reader.report(file, place, message)
+        reader.report(file, key_path, message)
     checks = []
     for number, check in enumerate(entry.get("check", ())):
         if isinstance(check, dict) and {"measure", "expect"} <= set(check):
-            at = f"{place}.check[{number}]"
-            _expectation(reader, file, at, check)
-            _form_of_number(reader, file, at, check)
+            check_path = f"{key_path}.check[{number}]"
+            _expectation(reader, file, check_path, check)
+            _form_of_number(reader, file, check_path, check)
             name = check.get("name", "" if len(entry["check"]) == 1 else str(number + 1))
-            rest = {key: value for key, value in check.items() if key != "name"}
-            checks.append(Check(place=at, name=name, **rest))
+            fields = {key: value for key, value in check.items() if key != "name"}
+            checks.append(Check(place=check_path, name=name, **fields))
     lists = ("unstated", "refuted_by", "same_as")
-    rest = {key: value for key, value in entry.items() if key not in ("check", *lists)}
+    fields = {key: value for key, value in entry.items() if key not in ("check", *lists)}
     many: dict[str, Any] = {key: tuple(entry.get(key, ())) for key in lists}
-    return Claim(file=file, checks=tuple(checks), **many, **rest)
+    return Claim(file=file, checks=tuple(checks), **many, **fields)
 
 
-def _form_of_number(reader: Reader, file: Path, place: str, check: Mapping[str, Any]) -> None:
+def _form_of_number(reader: Reader, file: Path, key_path: str, check: Mapping[str, Any]) -> None:
     """Check that ``statistic`` and ``ran`` go with what is expected."""
     statistic, ran = check.get("statistic", "mean"), check.get("ran")
     if statistic == "half-width" and ran is None:
         message = "is missing: of how many runs is the interval?"
-        reader.report(file, f"{place}.ran", message)
+        reader.report(file, f"{key_path}.ran", message)
     if ran is not None and statistic == "mean" and "equals" not in check["expect"]:
         message = "goes with equals, the printed number, or with statistic half-width"
-        reader.report(file, f"{place}.ran", message)
+        reader.report(file, f"{key_path}.ran", message)
     if statistic != "mean" and "holds" in check["expect"]:
         message = f"{statistic} is a number; holds is for truth values"
-        reader.report(file, f"{place}.statistic", message)
+        reader.report(file, f"{key_path}.statistic", message)
 
 
-def _expectation(reader: Reader, file: Path, place: str, check: Mapping[str, Any]) -> None:
+def _expectation(reader: Reader, file: Path, key_path: str, check: Mapping[str, Any]) -> None:
     """Check that an expectation is one, and that its tolerance has a reason."""
     expect = check["expect"]
     if not isinstance(expect, dict):
         return
     has = [key for key in BOUNDS if key in expect]
     if len(has) != 1:
-        what = f"has {' and '.join(has)}" if has else "says nothing"
-        message = f"{what}; expected exactly one of {', '.join(BOUNDS)}"
-        reader.report(file, f"{place}.expect", message)
+        trouble = f"has {' and '.join(has)}" if has else "says nothing"
+        message = f"{trouble}; expected exactly one of {', '.join(BOUNDS)}"
+        reader.report(file, f"{key_path}.expect", message)
     if ("equals" in expect) != ("tolerance" in expect):
         message = "equals needs a tolerance, 0 if it is exact; only equals has one"
-        reader.report(file, f"{place}.expect", message)
+        reader.report(file, f"{key_path}.expect", message)
     tolerance = expect.get("tolerance", 0)
     if isinstance(tolerance, str) and not re.fullmatch(r"\d+(\.\d+)? ?%", tolerance):
         message = f'"{tolerance}" is not a tolerance; expected a number or something like "5 %"'
-        reader.report(file, f"{place}.expect.tolerance", message)
+        reader.report(file, f"{key_path}.expect.tolerance", message)
     elif isinstance(tolerance, int | float) and tolerance < 0:
         message = f"{tolerance} is negative; expected a distance, at least 0"
-        reader.report(file, f"{place}.expect.tolerance", message)
+        reader.report(file, f"{key_path}.expect.tolerance", message)
     elif tolerance not in (0, "0 %") and not check.get("reason"):
-        reader.report(file, f"{place}.reason", "is missing: why this tolerance and no other?")
+        reader.report(file, f"{key_path}.reason", "is missing: why this tolerance and no other?")
     if "between" in expect and list(expect["between"]) != sorted(expect["between"]):
-        reader.report(file, f"{place}.expect.between", "has its ends in the wrong order")
+        reader.report(file, f"{key_path}.expect.between", "has its ends in the wrong order")

@@ -119,7 +119,7 @@ class FolderReader:
         unstated = self.document("unstated.toml", form.UNSTATED)
         expected = self._expected()
         studies = self.studies()
-        made = PaperData(
+        paper = PaperData(
             name=self.folder.name,
             folder=self.folder,
             about=about,
@@ -132,10 +132,10 @@ class FolderReader:
             margins=margins(self),
         )
         # References are looked at even where other entries are wrong: all is reported together.
-        self.found += crosscheck.problems(made)
+        self.found += crosscheck.problems(paper)
         if self.found:
             raise PaperError(list(dict.fromkeys(self.found)))
-        return made
+        return paper
 
     def document(self, name: str, rules: Mapping[str, Any], *, needed: bool = True) -> Any:
         """Read a TOML file and check its form.
@@ -214,10 +214,10 @@ class FolderReader:
             # Before any of it is read.
             raise PaperError([Problem("", error.reason, str(error.path))]) from None
         for path in sorted(self.folder.iterdir()):
-            known = self.FOLDERS if path.is_dir() else self.TOP
-            if path.name not in known and not path.name.startswith((".", "__")):
-                what = f"is not part of a {self.KIND}; {suggestion(path.name, known)}"
-                self.report(path, "", what)
+            expected_names = self.FOLDERS if path.is_dir() else self.TOP
+            if path.name not in expected_names and not path.name.startswith((".", "__")):
+                message = f"is not part of a {self.KIND}; {suggestion(path.name, expected_names)}"
+                self.report(path, "", message)
 
     def _named(self, kind: str, ending: str) -> Iterable[Path]:
         for file in sorted((self.folder / kind).glob("*")):
@@ -233,7 +233,7 @@ class FolderReader:
                 yield file
 
     def _expected(self) -> dict[str, Expected]:
-        made = {}
+        tables = {}
         for file in self._named("expected", ".csv"):
             head = []
             try:
@@ -249,12 +249,12 @@ class FolderReader:
             if not source:
                 message = "has no source of its values; expected a first line # Source: ..."
                 self.report(file, "", message)
-            made[file.stem] = Expected(file.stem, file, source.removeprefix("Source: "))
-        return made
+            tables[file.stem] = Expected(file.stem, file, source.removeprefix("Source: "))
+        return tables
 
     def studies(self) -> dict[str, Study]:
         """Read the sweep files of ``scenarios``."""
-        made = {}
+        studies = {}
         for file in self._named("scenarios", ".toml"):
             document = self._toml(file)
             if document is None:
@@ -272,8 +272,8 @@ class FolderReader:
                     skipped[tier] = str(settings["skip"])
             if "fast" in skipped and form.FIRST not in tiers:
                 skipped[form.FIRST] = skipped["fast"]
-            made[file.stem] = Study(file.stem, file, document, skipped)
-        return made
+            studies[file.stem] = Study(file.stem, file, document, skipped)
+        return studies
 
     def figures(self, data: Mapping[str, Any]) -> dict[str, Figure]:
         """Read the entries of ``figures.toml``.
@@ -296,33 +296,33 @@ class FolderReader:
         file = self.folder / "unstated.toml"
         entries = _tables(data.get("parameter"))
         self.unique(file, "parameter", entries)
-        made = {}
+        parameters = {}
         for entry in entries:
             if not {"id", "what", "reason"} <= set(entry):
                 continue
-            place = f"parameter[{entry['id']}]"
+            key_path = f"parameter[{entry['id']}]"
             if ("not_settable" in entry) == ("sets" in entry):
                 message = "needs either sets, or not_settable with the reason"
-                self.report(file, place, message)
+                self.report(file, key_path, message)
             plausible = [key for key in ("values", "range") if key in entry]
             if "sets" in entry and ("default" not in entry or len(plausible) != 1):
-                self.report(file, place, "needs default, and values or range, beside sets")
+                self.report(file, key_path, "needs default, and values or range, beside sets")
             if "range" in entry and not _is_range(entry["range"]):
                 message = "needs from below to; on a log scale both above 0"
-                self.report(file, f"{place}.range", message)
+                self.report(file, f"{key_path}.range", message)
             sets = tuple(
                 Target(study, t["path"], t.get("values", {}))
                 for t in _tables(entry.get("sets"))
                 if {"study", "path"} <= set(t)
                 for study in ([t["study"]] if isinstance(t["study"], str) else t["study"])
             )
-            rest = {k: v for k, v in entry.items() if k not in ("sets", "values")}
+            fields = {k: v for k, v in entry.items() if k not in ("sets", "values")}
             parameter = Parameter(
-                file=file, sets=sets, values=tuple(entry.get("values", ())), **rest
+                file=file, sets=sets, values=tuple(entry.get("values", ())), **fields
             )
-            self._set_values(parameter, place)
-            made[entry["id"]] = parameter
-        return made
+            self._set_values(parameter, key_path)
+            parameters[entry["id"]] = parameter
+        return parameters
 
     def _set_values(self, parameter: Parameter, place: str) -> None:
         """Check that each value of a parameter says what it sets, where labels are used."""
@@ -343,12 +343,12 @@ class FolderReader:
         entries
             Tables with an id.
         """
-        seen: set[str] = set()
+        ids: set[str] = set()
         for entry in entries:
             name = str(entry.get("id"))
-            if name in seen and "id" in entry:
+            if name in ids and "id" in entry:
                 self.report(file, f"{kind}[{name}].id", "is there more than once")
-            seen.add(name)
+            ids.add(name)
 
 
 def _code_in(data: Any) -> str | None:
@@ -386,11 +386,11 @@ def _without(data: Any, wrong: Iterable[str]) -> Any:
     for path in wrong:
         if not path:
             return {}
-        at, steps = data, paths.split(path)
+        holder, steps = data, paths.split(path)
         for step in steps[:-1]:
-            at = at[step] if step is not None and not isinstance(at, str) else {}
-        if isinstance(at, dict):
-            at.pop(steps[-1], None)
-        elif isinstance(at, list) and isinstance(steps[-1], int):
-            at[steps[-1]] = None
+            holder = holder[step] if step is not None and not isinstance(holder, str) else {}
+        if isinstance(holder, dict):
+            holder.pop(steps[-1], None)
+        elif isinstance(holder, list) and isinstance(steps[-1], int):
+            holder[steps[-1]] = None
     return data

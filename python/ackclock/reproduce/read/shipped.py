@@ -9,29 +9,29 @@ from ackclock.errors import UnsupportedError, suggestion
 __all__ = ["find_folder", "shipped"]
 
 
-def shipped(at: Path, file: str) -> list[str]:
+def shipped(home: Path, file: str) -> list[str]:
     """Names of the folders that ship with ackclock.
 
     Parameters
     ----------
-    at
+    home
         Where they are.
     file
         What each has.
     """
-    return sorted(path.parent.name for path in at.glob(f"*/{file}"))
+    return sorted(path.parent.name for path in home.glob(f"*/{file}"))
 
 
-def find_folder(given: str | Path, kind: str, at: Path, file: str) -> Path:
+def find_folder(name_or_path: str | Path, kind: str, home: Path, file: str) -> Path:
     """Find a folder of claims over studies.
 
     Parameters
     ----------
-    given
+    name_or_path
         Name of one that ships with ackclock, or the path of a folder.
     kind
         What it is, for messages.
-    at
+    home
         Where those are that ship with ackclock.
     file
         What each has.
@@ -41,14 +41,14 @@ def find_folder(given: str | Path, kind: str, at: Path, file: str) -> Path:
     UnsupportedError
         There is no such folder.
     """
-    if isinstance(given, str) and (at / given / file).is_file():
-        return at / given
-    folder = Path(given)
+    if isinstance(name_or_path, str) and (home / name_or_path / file).is_file():
+        return home / name_or_path
+    folder = Path(name_or_path)
     if folder.name in ("", ".."):
         folder = folder.resolve()
     if (folder / file).is_file():
         return folder
     if folder.is_dir():
         raise UnsupportedError(f"{folder} has no {file}; expected the folder of a {kind}")
-    hint = suggestion(str(given), shipped(at, file))
-    raise UnsupportedError(f'there is no {kind} "{given}"; {hint}')
+    hint = suggestion(str(name_or_path), shipped(home, file))
+    raise UnsupportedError(f'there is no {kind} "{name_or_path}"; {hint}')

@@ -45,7 +45,7 @@ def joined(views: Mapping[str, Any], report: Report) -> dict[str, str]:
         Receives path and message of names that there are not, of views made of themselves, and of
         views that become too long or are nested too deep.
     """
-    done: dict[str, str] = {}
+    view_texts: dict[str, str] = {}
     # Without calling itself: a chain of thousands is only reported.
     for first in views:
         stack = [first]
@@ -53,23 +53,23 @@ def joined(views: Mapping[str, Any], report: Report) -> dict[str, str]:
             name = stack[-1]
             text = str(views[name]).strip()
             needed = [other for other in _NAMED.findall(text) if other in views]
-            open_ = [other for other in needed if other not in done]
+            open_ = [other for other in needed if other not in view_texts]
             around = next((other for other in open_ if other in stack), None)
             if around is not None:
                 message = f'the view "{around}" of {FILE} is made of itself'
                 report(f"view.{name}", message)
-                done[name] = _NOTHING
+                view_texts[name] = _NOTHING
             elif len(stack) > MOST_DEEP:
                 message = f"views are made of each other more than {MOST_DEEP} levels deep"
                 report(f"view.{first}", f"{message}; expected a few")
-                done[name] = _NOTHING
+                view_texts[name] = _NOTHING
             elif open_:
                 stack.append(open_[0])
                 continue
             else:
-                done[name] = _put(text, done, report, f"view.{name}")
+                view_texts[name] = _put(text, view_texts, report, f"view.{name}")
             stack.pop()
-    return done
+    return view_texts
 
 
 def filled(value: Any, views: Mapping[str, str], report: Report) -> Any:

@@ -18,7 +18,7 @@ __all__ = ["find_standing"]
 
 def find_standing(
     result: ClaimResult,
-    others: Mapping[str, ClaimResult],
+    results_by_id: Mapping[str, ClaimResult],
     inference: Inference | None,
     tier: str = "full",
 ) -> Standing:
@@ -28,7 +28,7 @@ def find_standing(
     ----------
     result
         Its verdict.
-    others
+    results_by_id
         All claims of the paper by id; errata among them prove claims wrong.
     inference
         What a search of the unstated parameters found; None if there was none.
@@ -36,9 +36,9 @@ def find_standing(
         In which it is judged.
     """
     claim = result.claim
-    found = inference.claims.get(claim.id) if inference else None
-    share = found.share if found else None
-    decides = found.decides if found else ()
+    search_result = inference.claims.get(claim.id) if inference else None
+    share = search_result.share if search_result else None
+    decides = search_result.decides if search_result else ()
     if claim.same_as:
         which = " and ".join(claim.same_as)
         return Standing("repeats", f"says again what {which} says, and is judged there")
@@ -48,7 +48,11 @@ def find_standing(
         reading = ", ".join(f"{name} read as {option}" for name, option in result.reading.items())
         where = f", {reading}" if reading else ""
         return Standing("holds", f"met at the default settings{where}", share, decides)
-    proofs = [name for name in claim.refuted_by if name in others and _is_proof(others[name])]
+    proofs = [
+        name
+        for name in claim.refuted_by
+        if name in results_by_id and _is_proof(results_by_id[name])
+    ]
     if proofs:
         named = " and ".join(proofs)
         reason = f"{named} proves it wrong: met, and nothing random is behind it"
@@ -57,54 +61,59 @@ def find_standing(
         return Standing("not-public", f"it rests on {claim.not_public}", share, decides)
     if result.outcome is None:
         return Standing("not-judged", result.reason, share, decides)
-    if inference and found:
-        made = _from_search(result, inference, found, tier)
-        if made is not None:
-            return made
+    if inference and search_result:
+        standing = _from_search(result, inference, search_result, tier)
+        if standing is not None:
+            return standing
     state = "undecided" if result.outcome == "undecided" else "deviates"
-    searched = _describe_search(result, inference, found, tier)
+    searched = _describe_search(result, inference, search_result, tier)
     return Standing("open", f"{state} at the default settings; {searched}", share, decides)
 
 
 def _from_search(
-    result: ClaimResult, inference: Inference, found: ClaimFound, tier: str
+    result: ClaimResult, inference: Inference, search_result: ClaimFound, tier: str
 ) -> Standing | None:
     """What a search makes of a claim that is not met at the defaults; None: nothing."""
-    if found.is_inferred:
+    if search_result.is_inferred:
         reason = f"met on fresh seeds at the inferred settings ({inference.point_text})"
-        return Standing("holds-inferred", reason, found.share, found.decides)
-    if found.is_met_at_best and inference.tier == tier:
+        return Standing("holds-inferred", reason, search_result.share, search_result.decides)
+    if search_result.is_met_at_best and inference.tier == tier:
         reason = f"met on fresh seeds at the best settings found ({inference.point_text})"
         return Standing(
-            "undetermined", f"{reason}, not at the defaults", found.share, found.decides
+            "undetermined",
+            f"{reason}, not at the defaults",
+            search_result.share,
+            search_result.decides,
         )
-    if found.is_shown_by_share and not _is_misled(result, found):
-        what = f"holds in {found.share:.0%} of the plausible settings that were tried"
-        which = f"; {', '.join(found.decides)} decide" if found.decides else ""
-        return Standing("undetermined", what + which, found.share, found.decides)
+    if search_result.is_shown_by_share and not _is_misled(result, search_result):
+        share_text = f"holds in {search_result.share:.0%} of the plausible settings that were tried"
+        which = f"; {', '.join(search_result.decides)} decide" if search_result.decides else ""
+        return Standing(
+            "undetermined", share_text + which, search_result.share, search_result.decides
+        )
     return None
 
 
 def _describe_search(
-    result: ClaimResult, inference: Inference | None, found: ClaimFound | None, tier: str
+    result: ClaimResult, inference: Inference | None, search_result: ClaimFound | None, tier: str
 ) -> str:
     """Say what a search did for a claim that stays open."""
     if inference and result.claim.id in inference.changed:
         return "the search was made by other rules or runs and says nothing of it"
-    if found is None:
+    if search_result is None:
         return "no search was made"
-    if found.share is None:
-        where = "" if found.is_met_at_best else ", which do not meet it"
+    if search_result.share is None:
+        where = "" if search_result.is_met_at_best else ", which do not meet it"
         other = f" in tier {inference.tier}" if inference and inference.tier != tier else ""
         return f"of the search only the runs of full length judge it{other}{where}"
-    if not found.share:
+    if not search_result.share:
         return "met nowhere in the space searched"
-    if _is_misled(result, found):
+    if _is_misled(result, search_result):
         return "the search's cheap runs say nothing of it, for they meet it there"
-    met = f"met in {found.share:.0%} of the settings tried"
-    if found.alike is None or found.alike < FEWEST_ALIKE:
-        known = "not known" if found.alike is None else f"{found.alike:.0%}"
-        return f"{met}, by cheap runs whose votes agree too little with dearer ones ({known})"
+    met = f"met in {search_result.share:.0%} of the settings tried"
+    if search_result.alike is None or search_result.alike < FEWEST_ALIKE:
+        agreement = "not known" if search_result.alike is None else f"{search_result.alike:.0%}"
+        return f"{met}, by cheap runs whose votes agree too little with dearer ones ({agreement})"
     return f"{met}, no more than chance gives"
 
 

@@ -54,7 +54,7 @@ class Database:
             self._made.discard((schema, name))
         self._studies[study] = tables
 
-    def query(self, text: str, file: Path, place: str) -> pa.Table:
+    def query(self, text: str, file: Path, key_path: str) -> pa.Table:
         """Run a query.
 
         Parameters
@@ -69,9 +69,9 @@ class Database:
         PaperError
             It names a table or column that there is not, or fails otherwise.
         """
-        return self._run(text, file, place, fetch)
+        return self._run(text, file, key_path, fetch)
 
-    def columns(self, text: str, file: Path, place: str) -> list[str]:
+    def columns(self, text: str, file: Path, key_path: str) -> list[str]:
         """Names of a query's columns, without running it.
 
         Parameters
@@ -84,39 +84,39 @@ class Database:
         PaperError
             It names a table or column that there is not.
         """
-        names: list[str] = self._run(text, file, place, _columns)
+        names: list[str] = self._run(text, file, key_path, _columns)
         return names
 
-    def _run(self, text: str, file: Path, place: str, finish: Any) -> Any:
+    def _run(self, text: str, file: Path, key_path: str, finish: Any) -> Any:
         import duckdb
 
         tables = reads(text)
         if isinstance(tables, str):
-            raise PaperError([Problem(place, tables, str(file))])
+            raise PaperError([Problem(key_path, tables, str(file))])
         for schema, name in sorted(tables):
-            self._need(schema, name, file, place)
+            self._need(schema, name, file, key_path)
         try:
             return finish(self._connection, text)
         except QueryLimitError as error:
-            raise PaperError([Problem(place, str(error), str(file))]) from None
+            raise PaperError([Problem(key_path, str(error), str(file))]) from None
         except duckdb.Error as error:
-            raise PaperError([Problem(place, _describe_error(error), str(file))]) from None
+            raise PaperError([Problem(key_path, _describe_error(error), str(file))]) from None
 
-    def _need(self, schema: str, name: str, file: Path, place: str) -> None:
+    def _need(self, schema: str, name: str, file: Path, key_path: str) -> None:
         from ackclock.errors import suggestion
 
         if (schema, name) in self._made:
             return
         if not schema:
             message = f'the table "{name[:200]}" is named without its study; expected STUDY.TABLE'
-            raise PaperError([Problem(place, message, str(file))])
+            raise PaperError([Problem(key_path, message, str(file))])
         if schema == "expected" and name in self.paper.expected:
             tables: Mapping[str, pa.Table] = {name: _values(self.paper.expected[name].file)}
         else:
             tables = self._studies.get(schema, {})
         if name not in tables:
             message = f'the study "{schema}" has no table "{name}"; {suggestion(name, tables)}'
-            raise PaperError([Problem(place, message, str(file))])
+            raise PaperError([Problem(key_path, message, str(file))])
         run = self._connection.execute
         run(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}")
         self._connection.register(f"{schema}__{name}", tables[name])
@@ -164,17 +164,19 @@ def _values(file: Path) -> pa.Table:
 def _describe_error(error: duckdb.Error) -> str:
     """A database's message as one sentence."""
     lines = [line.strip() for line in str(error).splitlines()]
-    said = [line for line in lines if line and not line.startswith(("LINE ", "^"))]
+    message_lines = [line for line in lines if line and not line.startswith(("LINE ", "^"))]
     # What follows is every form of the function there is.
-    forms = next((i for i, line in enumerate(said) if line.startswith("Candidate func")), None)
-    said = said[:forms]
-    kind, _, rest = said[0].partition(": ")
-    hint = next((line for line in said[1:] if line.startswith("Candidate bindings")), "")
+    forms = next(
+        (i for i, line in enumerate(message_lines) if line.startswith("Candidate func")), None
+    )
+    message_lines = message_lines[:forms]
+    kind, _, detail = message_lines[0].partition(": ")
+    hint = next((line for line in message_lines[1:] if line.startswith("Candidate bindings")), "")
     near = hint.partition(": ")[2]
     if near:
-        return f"{rest.rstrip('!').rstrip('.')}; there are {near}"
-    words = "the query fails" if not kind.endswith("Error") else kind.lower()
-    return f"{words}: {' '.join([rest, *said[1:]])}".strip()
+        return f"{detail.rstrip('!').rstrip('.')}; there are {near}"
+    summary = "the query fails" if not kind.endswith("Error") else kind.lower()
+    return f"{summary}: {' '.join([detail, *message_lines[1:]])}".strip()
 
 
 def _functions(connection: duckdb.DuckDBPyConnection) -> None:

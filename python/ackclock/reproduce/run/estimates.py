@@ -69,29 +69,29 @@ def rank_correlation(
     import numpy as np
     from scipy.stats import spearmanr
 
-    places = list(dict.fromkeys(str(row["at"]) for row in rows))
+    points = list(dict.fromkeys(str(row["at"]) for row in rows))
     replicates = list(dict.fromkeys(row.get("replicate") for row in rows))
-    values = np.full((2, len(replicates), len(places)), np.nan)
+    values = np.full((2, len(replicates), len(points)), np.nan)
     for row in rows:
-        at = replicates.index(row.get("replicate")), places.index(str(row["at"]))
-        values[:, *at] = row["x"], row["y"]
+        cell = replicates.index(row.get("replicate")), points.index(str(row["at"]))
+        values[:, *cell] = row["x"], row["y"]
 
-    def correlate(chosen: Any) -> float:
-        x, y = np.nanmean(values[:, chosen, :], axis=1)
-        if len(places) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    def correlate(replicate_rows: Any) -> float:
+        x, y = np.nanmean(values[:, replicate_rows, :], axis=1)
+        if len(points) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
             return math.nan
         return float(spearmanr(x, y).statistic)
 
-    whole = correlate(np.arange(len(replicates)))
-    if is_exact or math.isnan(whole):
-        return Estimate(whole, whole, whole)
+    correlation = correlate(np.arange(len(replicates)))
+    if is_exact or math.isnan(correlation):
+        return Estimate(correlation, correlation, correlation)
     if len(replicates) < FEWEST:
-        return Estimate(whole, math.nan, math.nan)
+        return Estimate(correlation, math.nan, math.nan)
     draws = np.random.default_rng(0).integers(len(replicates), size=(RESAMPLES, len(replicates)))
-    found = np.array([correlate(draw) for draw in draws])
-    found = found[~np.isnan(found)]
-    low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Estimate(whole, float(low), float(high))
+    correlations = np.array([correlate(draw) for draw in draws])
+    correlations = correlations[~np.isnan(correlations)]
+    low, high = np.quantile(correlations, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Estimate(correlation, float(low), float(high))
 
 
 def half_width(

@@ -23,43 +23,43 @@ if TYPE_CHECKING:
 __all__ = ["control_family", "count_family", "describe_family"]
 
 
-def control_family(found: Sequence[Evaluated], chosen: Mapping[str, str]) -> list[Evaluated]:
+def control_family(claims: Sequence[Evaluated], reading: Mapping[str, str]) -> list[Evaluated]:
     """Take back what is missed by one number's interval alone.
 
     Parameters
     ----------
-    found
+    claims
         All claims that are judged together.
-    chosen
+    reading
         Option by reading.
     """
     family = [
-        part.p_value
-        for one in found
-        if not one.unjudged
-        for part in one.parts(chosen)
-        if _is_member(part)
+        number.p_value
+        for claim in claims
+        if not claim.unjudged
+        for number in claim.parts(reading)
+        if _is_member(number)
     ]
     rejected = iter(holm([value for value in family if value is not None], 1 - CONFIDENCE))
-    made = []
-    for one in found:
-        if one.unjudged:
-            made.append(one)
+    corrected = []
+    for claim in claims:
+        if claim.unjudged:
+            corrected.append(claim)
             continue
         checks = tuple(
             (
                 check,
                 tuple(
-                    _kept(part, len(family), is_refuted=next(rejected))
-                    if check.counts(chosen) and _is_member(part)
-                    else part
-                    for part in parts
+                    _kept(number, len(family), is_refuted=next(rejected))
+                    if check.counts(reading) and _is_member(number)
+                    else number
+                    for number in numbers
                 ),
             )
-            for check, parts in one.checks
+            for check, numbers in claim.checks
         )
-        made.append(replace(one, checks=checks))
-    return made
+        corrected.append(replace(claim, checks=checks))
+    return corrected
 
 
 def _is_member(part: Part) -> bool:

@@ -136,21 +136,21 @@ def paper_hash(paper: PaperData) -> str:
     paper
         The paper.
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in SOURCES:
-        at = paper.folder / name
-        for file in sorted(at.glob("*")) if at.is_dir() else [at]:
+        source = paper.folder / name
+        for file in sorted(source.glob("*")) if source.is_dir() else [source]:
             if file.is_file():
                 content: Any = read_bytes(file)
                 if file.suffix == ".toml":
                     table = tomllib.loads(content.decode())
-                    rules = table if at.is_dir() else _rules(table)
+                    rules = table if source.is_dir() else _rules(table)
                     text = json.dumps(rules, sort_keys=True, default=str)
                     # Another name of a column makes no search stale.
                     content = with_old_names(text).encode()
-                found.update(f"{file.relative_to(paper.folder).as_posix()}\0".encode())
-                found.update(content)
-    return found.hexdigest()
+                digest.update(f"{file.relative_to(paper.folder).as_posix()}\0".encode())
+                digest.update(content)
+    return digest.hexdigest()
 
 
 def claim_hash(paper: PaperData, claim: Claim) -> str:
@@ -169,8 +169,10 @@ def claim_hash(paper: PaperData, claim: Claim) -> str:
     checks = [check for check in claim.checks if not check.ours]
     queries = [check.measure for check in checks]
     studies = studies_of(paper, *queries)
-    known = [found for query in queries if not isinstance(found := reads(query), str)]
-    tables = {table for found in known for table in found}
+    tables_by_query = [
+        query_tables for query in queries if not isinstance(query_tables := reads(query), str)
+    ]
+    tables = {table for query_tables in tables_by_query for table in query_tables}
     printed = sorted(table for schema, table in tables if schema == "expected")
     rules = {
         "full_only": bool(claim.full_only),
@@ -229,16 +231,20 @@ def load(paper: PaperData, file: Path | None = None) -> Inference | None:
         There is no such file, it is none of a search, or no claim is as it was then. Of a paper
         that was changed in part, claims whose rules, studies and parameters are as they were count.
     """
-    at = paper.folder / FILE if file is None else file / FILE if file.is_dir() else file
-    if file is None and not at.is_file():
+    path = paper.folder / FILE if file is None else file / FILE if file.is_dir() else file
+    if file is None and not path.is_file():
         return None
     try:
-        data = read_json(at, links=True)
-        made, point, claims = data["paper_hash"], data["inferred"]["values"], data["claims"]
-        is_whole = made == paper_hash(paper)
+        data = read_json(path, links=True)
+        searched_hash, point, claims = (
+            data["paper_hash"],
+            data["inferred"]["values"],
+            data["claims"],
+        )
+        is_whole = searched_hash == paper_hash(paper)
         valid = data["points"] - data["refused"] if "points" in data else 0
-        alike = next((float(one["alike"]) for one in data.get("agreement", ())), None)
-        found = {
+        alike = next((float(agreement["alike"]) for agreement in data.get("agreement", ())), None)
+        results = {
             entry["id"]: ClaimFound(
                 None if entry["share"] is None else float(entry["share"]),
                 is_whole and bool(entry["holds_inferred"]),
@@ -253,21 +259,23 @@ def load(paper: PaperData, file: Path | None = None) -> Inference | None:
         hashes = {entry["id"]: entry.get("claim_hash") for entry in claims}
         tier = str(data.get("tier", ""))
     except OSError as error:
-        raise AckclockError(f"{at}: {error.strerror}; expected a {FILE}") from None
+        raise AckclockError(f"{path}: {error.strerror}; expected a {FILE}") from None
     except (ValueError, KeyError, TypeError):
-        message = f"{at} is not the result of a search; expected a {FILE} of ackclock forensics"
+        message = f"{path} is not the result of a search; expected a {FILE} of ackclock forensics"
         raise AckclockError(message) from None
     valid_now = {
         name
-        for name in found
+        for name in results
         if is_whole
         or (name in paper.claims and hashes[name] == claim_hash(paper, paper.claims[name]))
     }
     if not is_whole and not valid_now:
         message = (
-            f"{at}: the paper's claims, parameters or studies were changed since this search;"
+            f"{path}: the paper's claims, parameters or studies were changed since this search;"
             f" run ackclock forensics {paper.name} again, or delete the file"
         )
         raise AckclockError(message)
-    unchanged = {name: one for name, one in found.items() if name in valid_now}
-    return Inference(point, unchanged, tier, tuple(name for name in found if name not in valid_now))
+    unchanged = {name: claim for name, claim in results.items() if name in valid_now}
+    return Inference(
+        point, unchanged, tier, tuple(name for name in results if name not in valid_now)
+    )

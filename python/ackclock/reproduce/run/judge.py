@@ -185,14 +185,14 @@ def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:
     if "between" in expect:
         low, high = (float(end) for end in expect["between"])
         return Target(low, high, is_open=False, text=f"{short(low)} to {short(high)}")
-    for key, words in (("at_least", "at least"), ("above", "above")):
+    for key, phrase in (("at_least", "at least"), ("above", "above")):
         if key in expect:
             bound = number(key)
-            return Target(bound, math.inf, key == "above", f"{words} {short(bound)}")
-    for key, words in (("at_most", "at most"), ("below", "below")):
+            return Target(bound, math.inf, key == "above", f"{phrase} {short(bound)}")
+    for key, phrase in (("at_most", "at most"), ("below", "below")):
         if key in expect:
             bound = number(key)
-            return Target(-math.inf, bound, key == "below", f"{words} {short(bound)}")
+            return Target(-math.inf, bound, key == "below", f"{phrase} {short(bound)}")
     return Target(-math.inf, math.inf, is_open=False, text=f"{expect['holds']} true")
 
 
@@ -203,7 +203,7 @@ def judge(
     columns: Mapping[str, Any],
     *,
     is_exact: bool,
-    given: tuple[float, float] | None = None,
+    query_interval: tuple[float, float] | None = None,
     method: str = "t",
     ran: int = 0,
     spread: Spread | None = None,
@@ -222,7 +222,7 @@ def judge(
         As of `target`.
     is_exact
         Nothing random is behind the values: a single one is all there is to know.
-    given
+    query_interval
         Ends of an interval that the query computed itself.
     method
         ``t`` or ``bootstrap``.
@@ -241,40 +241,40 @@ def judge(
     goal = target(expect, columns)
     is_design = is_design and len(values) > 1
     is_whole = is_exact or is_design
-    known = [value for value in values if value is not None and not math.isnan(value)]
-    if len(known) < len(values) or not known:
-        lost = len(values) - len(known)
+    defined = [value for value in values if value is not None and not math.isnan(value)]
+    if len(defined) < len(values) or not defined:
+        lost = len(values) - len(defined)
         why = f"the measure has no value in {lost} of {len(values)} replicates"
-        return Part(name, None, None, None, len(known), goal.text, "undecided", why)
+        return Part(name, None, None, None, len(defined), goal.text, "undecided", why)
     if "holds" in expect:
-        part = _truth(name, known, expect["holds"], goal, is_exact=is_whole, looks=looks)
-        return _of_design(part) if is_design else part
-    numbers = [float(value) for value in known]
+        judgement = _truth(name, defined, expect["holds"], goal, is_exact=is_whole, looks=looks)
+        return _of_design(judgement) if is_design else judgement
+    numbers = [float(value) for value in defined]
     differing = most_differing(len(numbers), confidence_of(looks))
     is_few = equal_values(numbers) and differing >= MAJORITY
-    if given is None and goal.ends and not is_whole and is_few:
+    if query_interval is None and goal.ends and not is_whole and is_few:
         most = f"{100 * differing:.0f} %"
         why = f"all {len(numbers)} values are equal, and up to {most} of runs may differ; run more"
         mean = numbers[0]
-        return Part(name, mean, None, None, len(known), goal.text, "undecided", why, goal)
-    if ran and not is_whole and given is None:
+        return Part(name, mean, None, None, len(defined), goal.text, "undecided", why, goal)
+    if ran and not is_whole and query_interval is None:
         return _predicted(name, numbers, goal, ran, spread, looks)
     confidence = confidence_of(looks)
-    found = Estimate(*_interval(numbers, method, given, confidence, is_whole=is_whole))
+    estimate = Estimate(*_interval(numbers, method, query_interval, confidence, is_whole=is_whole))
     if is_design:
-        return _of_design(replace(compare(name, found, len(known), goal), is_exact=is_exact))
+        return _of_design(replace(compare(name, estimate, len(defined), goal), is_exact=is_exact))
     if is_exact:
-        part = compare(name, found, len(known), goal)
+        judgement = compare(name, estimate, len(defined), goal)
         one_run = (
             f" ({len(numbers)} seeds, one run)"
-            if len(numbers) > 1 and found.low == found.high
+            if len(numbers) > 1 and estimate.low == estimate.high
             else ""
         )
-        return replace(part, is_exact=True, p_value=None, why=part.why + one_run)
+        return replace(judgement, is_exact=True, p_value=None, why=judgement.why + one_run)
     p_value = None
-    if given is None and goal.ends:
-        p_value = looks * mean_p_value(numbers, nearest(found.value, goal))
-    return compare(name, found, len(known), goal, looks, p_value)
+    if query_interval is None and goal.ends:
+        p_value = looks * mean_p_value(numbers, nearest(estimate.value, goal))
+    return compare(name, estimate, len(defined), goal, looks, p_value)
 
 
 def _of_design(part: Part) -> Part:
@@ -340,7 +340,7 @@ def _predicted(
 
 def compare(
     name: str,
-    found: Estimate,
+    estimate: Estimate,
     count: int,
     goal: Target,
     looks: int = 1,
@@ -352,7 +352,7 @@ def compare(
     ----------
     name
         Of the part.
-    found
+    estimate
         The estimate.
     count
         Replicates behind it.
@@ -363,7 +363,7 @@ def compare(
     p_value
         As of `Part`; left out: that of a normal estimate with this interval.
     """
-    mean, low, high = found
+    mean, low, high = estimate
     if math.isnan(mean):
         why = "it has no value here"
         return Part(name, None, None, None, count, goal.text, "undecided", why, goal)
@@ -375,15 +375,15 @@ def compare(
     measured = short(mean, 4)
     if low != high:
         measured = f"the interval {short(low, 4)} to {short(high, 4)}"
-    place = {
+    relation = {
         "met": f"is {goal.within}",
         "missed": f"is not {goal.within}",
         "undecided": f"is not all {goal.within}, nor all out of it{NARROW}",
     }[outcome]
     if p_value is None and low != high and goal.ends:
-        p_value = looks * _normal_p_value(found, nearest(mean, goal), looks)
+        p_value = looks * _normal_p_value(estimate, nearest(mean, goal), looks)
     return Part(
-        name, mean, low, high, count, goal.text, outcome, f"{measured} {place}", goal,
+        name, mean, low, high, count, goal.text, outcome, f"{measured} {relation}", goal,
         p_value=p_value,
     )  # fmt: skip
 
@@ -402,15 +402,15 @@ def _normal_p_value(found: Estimate, bound: float, looks: int) -> float:
 def _interval(
     values: list[float],
     method: str,
-    given: tuple[float, float] | None,
+    query_interval: tuple[float, float] | None,
     confidence: float,
     *,
     is_whole: bool,
 ) -> tuple[float, float, float]:
     from ackclock.experiments.statistics import interval
 
-    if given is not None:
-        return (sum(values) / len(values), *given)
+    if query_interval is not None:
+        return (sum(values) / len(values), *query_interval)
     if is_whole:
         # Values of a designed grid are all there is: their range, no interval of a mean.
         return sum(values) / len(values), min(values), max(values)

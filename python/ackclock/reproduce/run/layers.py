@@ -77,20 +77,20 @@ def layers(figure: Figure, database: Database) -> dict[str, list[Row]]:
         A query is wrong, or lacks a column.
     """
     kind = figure.entry["kind"]
-    made = {}
+    rows_by_layer = {}
     for layer in LAYERS:
         if layer in figure.entry:
-            place = f"figure[{figure.id}].{layer}"
-            table = database.query(figure.entry[layer], figure.file, place)
+            key_path = f"figure[{figure.id}].{layer}"
+            table = database.query(figure.entry[layer], figure.file, key_path)
             missing = [name for name in _NEEDED[kind] if name not in table.column_names]
             if missing:
                 names = ", ".join(table.column_names)
                 message = f'gives no column "{missing[0]}"; it gives {names}'
-                raise PaperError([Problem(place, message, str(figure.file))])
+                raise PaperError([Problem(key_path, message, str(figure.file))])
             rows = _joined(kind, table.to_pylist())
-            _numbers(figure, kind, place, rows)
-            made[layer] = rows
-    return made
+            _numbers(figure, kind, key_path, rows)
+            rows_by_layer[layer] = rows
+    return rows_by_layer
 
 
 def _joined(kind: str, rows: list[dict[str, Any]]) -> list[Row]:
@@ -104,16 +104,16 @@ def _joined(kind: str, rows: list[dict[str, Any]]) -> list[Row]:
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault(tuple(row.get(key) for key in _KEYS[kind]), []).append(row)
-    made = []
+    joined_rows = []
     for group in groups.values():
         values = [row[mean_of] for row in group]
         first = {key: value for key, value in group[0].items() if key != "replicate"}
         if any(value is None or isinstance(value, str) for value in values):
-            made.append(Row(first, nan, nan, len(group)))
+            joined_rows.append(Row(first, nan, nan, len(group)))
             continue
         mean, low, high = mean_interval([float(value) for value in values])
-        made.append(Row({**first, mean_of: mean}, low, high, len(group)))
-    return made
+        joined_rows.append(Row({**first, mean_of: mean}, low, high, len(group)))
+    return joined_rows
 
 
 def _real(value: Any) -> float:
@@ -145,21 +145,21 @@ def ordered(values: Iterable[Any], first: Sequence[Any] = ()) -> list[Any]:
     return [*named, *(value for value in there if value not in named)]
 
 
-def csv_columns(figure: Figure, made: Mapping[str, Sequence[Row]]) -> list[dict[str, Any]]:
+def csv_columns(figure: Figure, rows_by_layer: Mapping[str, Sequence[Row]]) -> list[dict[str, Any]]:
     """Give the rows of the CSV file behind a figure.
 
     Parameters
     ----------
     figure
         The figure.
-    made
+    rows_by_layer
         Its layers.
     """
     rows = []
-    intervals = any(not math.isnan(row.low) for layer in made.values() for row in layer)
-    for layer, content in made.items():
+    intervals = any(not math.isnan(row.low) for layer in rows_by_layer.values() for row in layer)
+    for layer, content in rows_by_layer.items():
         for row in content:
-            out: dict[str, Any] = {"layer": layer} if len(made) > 1 else {}
+            out: dict[str, Any] = {"layer": layer} if len(rows_by_layer) > 1 else {}
             out |= {key: value for key, value in row.at.items() if key not in ("low", "high")}
             if intervals and figure.entry["kind"] in _KEYS:
                 ends = (row.low, row.high)

@@ -70,11 +70,11 @@ class ClaimResult:
 
         `right` counts estimates that are where they are expected, whatever their intervals.
         """
-        parts = [part for part in self.parts if not part.ours]
+        numbers = [number for number in self.parts if not number.ours]
         counts = dict.fromkeys(("met", "missed", "undecided", "right"), 0)
-        for part in parts:
-            counts[part.outcome] += 1
-            counts["right"] += part.is_right
+        for number in numbers:
+            counts[number.outcome] += 1
+            counts["right"] += number.is_right
         return counts
 
     @property
@@ -84,14 +84,14 @@ class ClaimResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of ``claims.json``. Several numbers are tables of part and number."""
-        claim, parts, standing = self.claim, self.parts, self.standing
-        several = len(parts) > 1
+        claim, numbers, standing = self.claim, self.parts, self.standing
+        several = len(numbers) > 1
         deciding = self.deciding
 
         def column(name: str) -> Any:
             if not several:
-                return getattr(parts[0], name) if parts else None
-            return {part.name: getattr(part, name) for part in parts}
+                return getattr(numbers[0], name) if numbers else None
+            return {number.name: getattr(number, name) for number in numbers}
 
         return {
             "id": claim.id,
@@ -140,17 +140,17 @@ class Evaluated:
     is_exact: bool = False
     unmeasured: tuple[Check, ...] = ()
 
-    def outcome(self, chosen: Mapping[str, str]) -> Outcome | None:
+    def outcome(self, reading: Mapping[str, str]) -> Outcome | None:
         """What its deciding numbers say under a choice of readings; None if there are none.
 
         Parameters
         ----------
-        chosen
+        reading
             Option by reading.
         """
-        if any(check.counts(chosen) for check in self.unmeasured):
+        if any(check.counts(reading) for check in self.unmeasured):
             return None
-        deciding = [part.outcome for part in self.parts(chosen) if not part.ours]
+        deciding = [number.outcome for number in self.parts(reading) if not number.ours]
         return join(deciding) if deciding and not self.unjudged else None
 
     def parts(self, chosen: Mapping[str, str]) -> list[Part]:
@@ -163,28 +163,28 @@ class Evaluated:
         """
         return [part for check, parts in self.checks if check.counts(chosen) for part in parts]
 
-    def result(self, chosen: Mapping[str, str]) -> ClaimResult:
+    def result(self, reading: Mapping[str, str]) -> ClaimResult:
         """The claim's verdict under a choice of readings.
 
         Parameters
         ----------
-        chosen
+        reading
             Option by reading.
         """
-        outcome = self.outcome(chosen)
+        outcome = self.outcome(reading)
         if outcome is None:
-            lacking = [check for check in self.unmeasured if check.counts(chosen)]
+            lacking = [check for check in self.unmeasured if check.counts(reading)]
             why = self.unjudged or _about(lacking[0], NOTHING) if lacking else self.unjudged
             return ClaimResult(self.claim, (), "not-checkable", why)
-        parts = self.parts(chosen)
+        numbers = self.parts(reading)
         verdict: Verdict = {"met": "reproduced", "missed": "deviates"}.get(outcome, "not-checkable")  # type: ignore[assignment]
         return ClaimResult(
             self.claim,
-            tuple(parts),
+            tuple(numbers),
             verdict,
-            _reason(self.claim, [part for part in parts if not part.ours], outcome),
+            _reason(self.claim, [number for number in numbers if not number.ours], outcome),
             outcome,
-            {name: chosen[name] for name in self.claim.readings if name in chosen},
+            {name: reading[name] for name in self.claim.readings if name in reading},
             self.is_exact,
         )
 
@@ -238,13 +238,13 @@ def evaluate(
         reads = studies_of(database.paper, check.measure)
         changing = [name for name in reads if random[name]]
         most = max((looks.get(name, 1) for name in changing), default=1) if looks else 1
-        found = _parts(claim, check, database, changing, most, fixed)
-        if not found and check.reading:
+        numbers = _parts(claim, check, database, changing, most, fixed)
+        if not numbers and check.reading:
             unmeasured.append(check)
             continue
-        if not found:
+        if not numbers:
             return Evaluated(claim, unjudged=_about(check, NOTHING))
-        checks.append((check, tuple(replace(part, ours=bool(check.ours)) for part in found)))
+        checks.append((check, tuple(replace(number, ours=bool(check.ours)) for number in numbers)))
     if not checks and unmeasured:
         return Evaluated(claim, unjudged=_about(unmeasured[0], NOTHING))
     deciding = [check.measure for check in claim.checks if not check.ours]
@@ -256,13 +256,15 @@ def _about(check: Check, what: str) -> str:
     return f"{check.name}: {what}" if check.name else f"the measure {what}"
 
 
-def _reason(claim: Claim, parts: list[Part], outcome: str) -> str:
-    decisive = [part for part in parts if part.outcome == outcome]
-    reported = [f"{part.name}: {part.why}" if part.name else part.why for part in decisive[:3]]
+def _reason(claim: Claim, numbers: list[Part], outcome: str) -> str:
+    decisive = [number for number in numbers if number.outcome == outcome]
+    reported = [
+        f"{number.name}: {number.why}" if number.name else number.why for number in decisive[:3]
+    ]
     if len(decisive) > len(reported):
         reported.append(f"and {len(decisive) - len(reported)} more")
-    if outcome != "met" and len(decisive) < len(parts):
-        reported.insert(0, f"{len(decisive)} of {len(parts)} numbers")
+    if outcome != "met" and len(decisive) < len(numbers):
+        reported.insert(0, f"{len(decisive)} of {len(numbers)} numbers")
     head = "undecided: " if outcome == "undecided" else ""
     text = head + "; ".join(reported)
     if outcome == "missed" and claim.known_deviation:
@@ -281,12 +283,12 @@ def _parts(
     fixed: Database | None,
 ) -> list[Part]:
     """Judge every part of one check."""
-    place = f"{check.place}.measure"
+    key_path = f"{check.place}.measure"
 
     def wrong(message: str) -> PaperError:
-        return PaperError([Problem(place, message, str(claim.file))])
+        return PaperError([Problem(key_path, message, str(claim.file))])
 
-    table = database.query(check.measure, claim.file, place)
+    table = database.query(check.measure, claim.file, key_path)
     names = table.column_names
     is_ranked = check.statistic == "spearman"
     for column in ("at", "x", "y") if is_ranked else ("value",):
@@ -301,12 +303,12 @@ def _parts(
         )
     groups = _by_part(table)
     unchanging = _unchanging(claim, check, fixed) if random and not is_ranked else {}
-    parts = []
+    numbers = []
     for name, rows in groups.items():
-        seen = [(row.get("replicate"), row.get("at") if is_ranked else None) for row in rows]
-        if len(set(seen)) < len(seen):
-            what = f' of part "{name}"' if name else ""
-            raise wrong(f"gives {len(seen)} rows for {len(set(seen))} replicates{what}")
+        keys = [(row.get("replicate"), row.get("at") if is_ranked else None) for row in rows]
+        if len(set(keys)) < len(keys):
+            part_text = f' of part "{name}"' if name else ""
+            raise wrong(f"gives {len(keys)} rows for {len(set(keys))} replicates{part_text}")
         title = ": ".join(word for word in (check.name, name) if word)
         try:
             is_one_run = (
@@ -315,7 +317,7 @@ def _parts(
                 and unchanging.get(name) == [row["value"] for row in rows]
             )
             is_exact = not random or is_one_run
-            part = _part(title, check, rows, wrong, is_exact=is_exact, looks=looks)
+            number = _part(title, check, rows, wrong, is_exact=is_exact, looks=looks)
         except KeyError as error:
             hint = suggestion(str(error.args[0]), names)
             raise PaperError(
@@ -327,8 +329,8 @@ def _parts(
                     )
                 ]
             ) from None
-        parts.append(part)
-    return parts
+        numbers.append(number)
+    return numbers
 
 
 def _by_part(table: Any) -> dict[str, list[dict[str, Any]]]:
@@ -349,12 +351,12 @@ def _unchanging(claim: Claim, check: Check, fixed: Database | None) -> dict[str,
         table = fixed.query(check.measure, claim.file, f"{check.place}.measure")
     except PaperError:
         return {}
-    found = {}
+    values_by_part = {}
     for name, rows in _by_part(table).items():
         values = [row["value"] for row in rows]
         if len(set(values)) == 1 and values[0] is not None:
-            found[name] = values
-    return found
+            values_by_part[name] = values
+    return values_by_part
 
 
 def _part(
@@ -370,34 +372,34 @@ def _part(
     first = rows[0]
     if check.statistic == "spearman":
         is_whole = is_exact or check.is_design
-        found = rank_correlation(rows, confidence_of(looks), is_exact=is_whole)
+        estimate = rank_correlation(rows, confidence_of(looks), is_exact=is_whole)
         count = len({row.get("replicate") for row in rows})
-        return compare(title, found, count, target(check.expect, first), looks)
+        return compare(title, estimate, count, target(check.expect, first), looks)
     values = [row["value"] for row in rows]
     _kinds(values, check, wrong)
     if check.statistic == "half-width" and None not in values:
         is_sample = not (is_exact or check.is_design)
-        found = half_width(values, check.ran, confidence_of(looks), is_sample=is_sample)
-        part = compare(title, found, len(values), target(check.expect, first), looks)
-        return replace(part, is_exact=is_exact, is_design=check.is_design)
+        estimate = half_width(values, check.ran, confidence_of(looks), is_sample=is_sample)
+        judgement = compare(title, estimate, len(values), target(check.expect, first), looks)
+        return replace(judgement, is_exact=is_exact, is_design=check.is_design)
     # A query that computes an interval over replicates has none of one.
     low, high = first.get("low"), first.get("high")
-    given = None if low is None or high is None else (float(low), float(high))
+    query_interval = None if low is None or high is None else (float(low), float(high))
     pooled = {"spread", "freedom"} <= set(first) and first["spread"] is not None
-    part = judge(
+    judgement = judge(
         title,
         values,
         check.expect,
         first,
         is_exact=is_exact,
-        given=given,
+        query_interval=query_interval,
         method=check.interval,
         ran=check.ran,
         spread=Spread(float(first["spread"]), float(first["freedom"])) if pooled else None,
         looks=looks,
         is_design=check.is_design,
     )
-    return replace(part, values=tuple(None if v is None else float(v) for v in values))
+    return replace(judgement, values=tuple(None if v is None else float(v) for v in values))
 
 
 def _kinds(values: list[Any], check: Check, wrong: Any) -> None:
@@ -405,9 +407,9 @@ def _kinds(values: list[Any], check: Check, wrong: Any) -> None:
     import decimal
 
     truth = "holds" in check.expect
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         if isinstance(value, decimal.Decimal):
-            values[place] = float(value)
+            values[index] = float(value)
         elif value is not None and isinstance(value, bool) != truth:
             expected = "true or false, for holds" if truth else "a number"
             raise wrong(f"has the value {value!r}; expected {expected}")

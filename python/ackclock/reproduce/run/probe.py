@@ -52,9 +52,9 @@ def probe(
     for name, sweep in sweeps.items():
         database.add(name, _first(sweep, means))
     problems: list[Problem] = []
-    for file, place, text in queries:
+    for file, key_path, text in queries:
         if all(study in sweeps for study in studies_of(paper, text)):
-            problems += _wrong(database, text, file, place)
+            problems += _wrong(database, text, file, key_path)
     if problems:
         raise PaperError(problems)
 
@@ -76,19 +76,21 @@ def _first(sweep: Sweep, means: Means) -> dict[str, pa.Table]:
     from ackclock.reproduce.run.studies import tables_of
 
     point = sweep.points[0]
-    one = Sweep(sweep.case_at(point), (), Replicates(1), name=sweep.name)
-    result = one.run(workers=1, store=means.store, progress=False, command=means.command)
+    first_run = Sweep(sweep.case_at(point), (), Replicates(1), name=sweep.name)
+    result = first_run.run(workers=1, store=means.store, progress=False, command=means.command)
     if result.interrupted:
         raise KeyboardInterrupt
     labels = {axis: _column(sweep, axis) for axis in sweep.axes}
-    made = {}
+    tables = {}
     for name, table in tables_of(result).items():
-        own = [own_name(name, title) if title in labels else title for title in table.column_names]
-        whole = table.rename_columns(own)
+        column_names = [
+            own_name(name, title) if title in labels else title for title in table.column_names
+        ]
+        labelled = table.rename_columns(column_names)
         for axis, column in labels.items():
-            whole = whole.append_column(axis, column.take(pa.array([0] * table.num_rows)))
-        made[name] = whole
-    return made
+            labelled = labelled.append_column(axis, column.take(pa.array([0] * table.num_rows)))
+        tables[name] = labelled
+    return tables
 
 
 def _column(sweep: Sweep, axis: str) -> Any:

@@ -17,7 +17,7 @@ __all__ = ["choose"]
 
 
 def choose(
-    paper: PaperData, found: Sequence[Evaluated], score: Score | None = None
+    paper: PaperData, evaluated: Sequence[Evaluated], score: Score | None = None
 ) -> dict[str, str]:
     """Choose an option for each reading, under which most claims are met.
 
@@ -29,18 +29,18 @@ def choose(
     ----------
     paper
         Its readings.
-    found
+    evaluated
         Claims, measured.
     score
         What is made greatest, for claims under a choice; left out: as above.
     """
     score = score or _score
-    chosen = {name: next(iter(reading.options)) for name, reading in paper.readings.items()}
-    for names in _joined(found):
-        claims = [one for one in found if names & set(one.claim.readings)]
+    options = {name: next(iter(reading.options)) for name, reading in paper.readings.items()}
+    for names in _joined(evaluated):
+        claims = [evaluation for evaluation in evaluated if names & set(evaluation.claim.readings)]
         scores = [(score(claims, choice), choice) for choice in _choices(paper, sorted(names))]
-        chosen |= max(scores, key=lambda pair: pair[0])[1]
-    return chosen
+        options |= max(scores, key=lambda pair: pair[0])[1]
+    return options
 
 
 def _choices(paper: PaperData, names: Sequence[str]) -> Iterator[dict[str, str]]:
@@ -59,12 +59,12 @@ def _score(claims: Sequence[Evaluated], choice: Mapping[str, str]) -> tuple[floa
     return outcomes.count("met"), -outcomes.count("missed") - unmeasured
 
 
-def _joined(found: Sequence[Evaluated]) -> list[set[str]]:
+def _joined(evaluated: Sequence[Evaluated]) -> list[set[str]]:
     """Sets of readings that claims depend on together."""
     groups: list[set[str]] = []
-    for one in found:
-        names = set(one.claim.readings)
-        if not names or one.unjudged:
+    for evaluation in evaluated:
+        names = set(evaluation.claim.readings)
+        if not names or evaluation.unjudged:
             continue
         touched = [group for group in groups if group & names]
         groups = [group for group in groups if group not in touched]

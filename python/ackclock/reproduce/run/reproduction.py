@@ -176,22 +176,24 @@ def reproduce(
         name: sweep_of(paper, paper.studies[name], tier) for name in needed if name not in missing
     }
     probe(paper, sweeps, _queries(paper), means)
-    done = dict(_run(paper, tier, sweeps, means))
+    study_results = dict(_run(paper, tier, sweeps, means))
     for name in paper.studies:
-        if name not in done:
+        if name not in study_results:
             missing.setdefault(name, "not run: only a part of the paper was requested")
     limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
-    whole = find_designs(paper, wanted_claims)
-    looks = {name: 1 if name in whole else _looks(sweep, limit) for name, sweep in sweeps.items()}
+    designs = find_designs(paper, wanted_claims)
+    looks = {name: 1 if name in designs else _looks(sweep, limit) for name, sweep in sweeps.items()}
     judged = Judged(paper, tier, wanted_claims, missing, looks)
-    for result in done.values():
+    for result in study_results.values():
         judged.add(result)
-    results, reading = judged.judge(done)
+    results, reading = judged.judge(study_results)
     while True:
         open_ = [result for result in results if result.outcome == "undecided"]
         needed = studies_of(paper, *(c.measure for r in open_ for c in r.claim.checks))
-        random = [name for name in needed if name in done and done[name].is_random]
-        again = [name for name in random if name in sweeps and name not in whole]
+        random = [
+            name for name in needed if name in study_results and study_results[name].is_random
+        ]
+        again = [name for name in random if name in sweeps and name not in designs]
         again = [name for name in again if _next_replicates(sweeps[name], limit)]
         if not again:
             break
@@ -199,17 +201,22 @@ def reproduce(
             reps = _next_replicates(sweeps[name], limit)
             means.report(f"undecided claims: study {name} again, with {reps} replicates")
             sweeps[name] = sweep_of(paper, paper.studies[name], tier, reps=reps)
-            done[name] = run_study(paper, paper.studies[name], tier, means, made=sweeps[name])
-            judged.add(done[name])
-        results, reading = judged.judge(done)
+            study_results[name] = run_study(
+                paper, paper.studies[name], tier, means, sweep=sweeps[name]
+            )
+            judged.add(study_results[name])
+        results, reading = judged.judge(study_results)
     inference = load(paper) if inference is None else inference
     by_id = {result.claim.id: result for result in results}
     return Reproduction(
         paper,
         tier,
-        tuple(replace(one, standing=find_standing(one, by_id, inference, tier)) for one in results),
+        tuple(
+            replace(claim_result, standing=find_standing(claim_result, by_id, inference, tier))
+            for claim_result in results
+        ),
         tuple(_drawn(figure, judged.database, missing) for figure in wanted_figures),
-        done,
+        study_results,
         (*(f"--figure={id_}" for id_ in figures), *(f"--claim={id_}" for id_ in claims)),
         reading,
         inference,
@@ -321,18 +328,18 @@ class Judged:
         self.fixed.add(result.study, result.fixed_tables or {})
 
     def judge(
-        self, done: Mapping[str, StudyResult]
+        self, study_results: Mapping[str, StudyResult]
     ) -> tuple[tuple[ClaimResult, ...], dict[str, str]]:
         """Judge every claim, under one choice of readings for all.
 
         Parameters
         ----------
-        done
+        study_results
             Studies that were run.
         """
-        random = {name: result.is_random for name, result in done.items()}
-        wanted = {claim.id for claim in self.wanted} or set(self.paper.claims)
-        found = [
+        random = {name: result.is_random for name, result in study_results.items()}
+        claim_ids = {claim.id for claim in self.wanted} or set(self.paper.claims)
+        evaluated = [
             evaluate(
                 claim,
                 self.database,
@@ -343,11 +350,11 @@ class Judged:
                 fixed=self.fixed,
             )
             for claim in self.paper.claims.values()
-            if claim.id in wanted
+            if claim.id in claim_ids
         ]
-        reading = choose(self.paper, found)
-        found = control_family(found, reading)
-        by_id = {one.claim.id: one.result(reading) for one in found}
+        reading = choose(self.paper, evaluated)
+        evaluated = control_family(evaluated, reading)
+        by_id = {evaluation.claim.id: evaluation.result(reading) for evaluation in evaluated}
         results = tuple(
             by_id.get(claim.id, ClaimResult(claim, (), "not-checkable", "not requested"))
             for claim in self.paper.claims.values()
@@ -393,7 +400,7 @@ def _run(
         times = f"{reps.at_first} to {reps.at_most}" if reps.until else str(reps.at_first)
         what = f"{points} point{'s' * (points != 1)}, {times} replicate{'s' * (times != '1')}"
         means.report(f"study {number} of {len(sweeps)}, {name}: {what}")
-        yield name, run_study(paper, paper.studies[name], tier, means, made=sweep)
+        yield name, run_study(paper, paper.studies[name], tier, means, sweep=sweep)
 
 
 def _drawn(figure: Figure, database: Database, missing: Mapping[str, str]) -> Drawn:

@@ -85,7 +85,7 @@ class Sensitivity:
     def region(self) -> dict[str, dict[str, list[Any]]]:
         """Per parameter, values by verdict, all others at their defaults."""
         base = self.trials[0]
-        found: dict[str, dict[str, list[Any]]] = {}
+        regions: dict[str, dict[str, list[Any]]] = {}
         for parameter in self.parameters:
             by: dict[str, list[Any]] = {}
             for value in _with_default(parameter):
@@ -94,8 +94,8 @@ class Sensitivity:
                     if trial.values == {parameter.id: value}:
                         verdict = trial.result.verdict
                 by.setdefault(verdict, []).append(value)
-            found[parameter.id] = by
-        return found
+            regions[parameter.id] = by
+        return regions
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain data, for JSON."""
@@ -221,11 +221,13 @@ def sensitivity(
         for study in needed:
             sweep_of(paper, paper.studies[study], tier, _changes(parameters, study, values))
     database = Database(paper)
-    kept: dict[str, StudyResult] = {}
+    cached_studies: dict[str, StudyResult] = {}
     trials = []
     for number, values in enumerate(choices, start=1):
         reported = f"trial {number} of {len(choices)}, {written(values)}"
-        run = functools.partial(_study, paper, parameters, values, tier, means, kept, reported)
+        run = functools.partial(
+            _study, paper, parameters, values, tier, means, cached_studies, reported
+        )
         result = _judged(paper, entry, needed, tier, database, run)
         trials.append(Trial(values, result))
     return Sensitivity(paper, entry, tier, tuple(trials), tuple(parameters), fixed)
@@ -270,17 +272,17 @@ def _study(
     values: Mapping[str, Any],
     tier: str,
     means: Means,
-    kept: dict[str, StudyResult],
+    cached_studies: dict[str, StudyResult],
     reported: str,
     name: str,
 ) -> StudyResult:
     """Run a study at other values; studies that these values do not touch are run once."""
     changes = _changes(parameters, name, values)
     key = f"{name} {json.dumps(changes, sort_keys=True)}"
-    if key not in kept:
+    if key not in cached_studies:
         means.report(f"{reported}: study {name}")
-        kept[key] = run_study(paper, paper.studies[name], tier, means, changes)
-    return kept[key]
+        cached_studies[key] = run_study(paper, paper.studies[name], tier, means, changes)
+    return cached_studies[key]
 
 
 def _judged(
@@ -300,5 +302,5 @@ def _judged(
             result = run(name)
             database.add(name, result.tables)
             random[name] = result.is_random
-    found = evaluate(claim, database, random, missing, tier)
-    return found.result(choose(paper, [found]))
+    evaluation = evaluate(claim, database, random, missing, tier)
+    return evaluation.result(choose(paper, [evaluation]))

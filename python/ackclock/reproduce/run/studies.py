@@ -111,15 +111,15 @@ def sweep_of(
         document["tiers"] = tiers
     if tier == FIRST and FIRST not in tiers:
         tier = "fast"
-    given = {**paper.defaults(study.name), **(changes or {})}
-    chosen = tiers.get(tier, {})
+    parameter_values = {**paper.defaults(study.name), **(changes or {})}
+    tier_settings = tiers.get(tier, {})
     try:
-        for path in [path for path in given if _is_of_file(path)]:
-            _put(document, chosen, path, given.pop(path), study)
-        if reps is not None and "until" not in {**document, **chosen}:
-            (chosen if "reps" in chosen else document)["reps"] = reps
+        for path in [path for path in parameter_values if _is_of_file(path)]:
+            _put(document, tier_settings, path, parameter_values.pop(path), study)
+        if reps is not None and "until" not in {**document, **tier_settings}:
+            (tier_settings if "reps" in tier_settings else document)["reps"] = reps
         return from_document(
-            document, study.file, tier=tier if tier in tiers else None, changes=given
+            document, study.file, tier=tier if tier in tiers else None, changes=parameter_values
         )
     except ScenarioError as error:
         raise _unstated(paper, study, error) from None
@@ -143,8 +143,8 @@ def cases_of(paper: PaperData, tier: str) -> Iterator[tuple[str, Case]]:
     for study in paper.studies.values():
         sweep = sweep_of(paper, study, tier)
         for point in sweep.points:
-            at = ", ".join(f"{axis} {label}" for axis, label in point.labels.items())
-            yield f"{study.name}: {at}" if at else study.name, sweep.case_at(point)
+            point_text = ", ".join(f"{axis} {label}" for axis, label in point.labels.items())
+            yield f"{study.name}: {point_text}" if point_text else study.name, sweep.case_at(point)
 
 
 _OF_FILE = ("scenario", "over", "zip", "list", "reps")
@@ -160,30 +160,30 @@ def _put(
 ) -> None:
     """Set a value of the study's file; an axis that the tier replaces is set there too."""
     *way, last = paths.split(path)
-    found = [at for place in (document, tier) for at in _ends(place, way)]
-    if not found:
+    holders = [holder for table in (document, tier) for holder in _ends(table, way)]
+    if not holders:
         message = "leads nowhere in the study's file; expected an axis that is there"
         raise ScenarioError([Problem(path, message, str(study.file))])
-    for at in found:
-        at[_key(last)] = copy.deepcopy(value)
+    for holder in holders:
+        holder[_key(last)] = copy.deepcopy(value)
 
 
-def _ends(place: Any, way: list[paths.Step]) -> Iterator[Any]:
+def _ends(node: Any, way: list[paths.Step]) -> Iterator[Any]:
     """Tables and lists to which steps lead: none, one, or with ``[*]`` one for each entry."""
     if not way:
-        if isinstance(place, dict | list):
-            yield place
+        if isinstance(node, dict | list):
+            yield node
         return
-    step, *rest = way
+    step, *deeper_steps = way
     if step is None:
-        entries = place if isinstance(place, list) else []
+        entries = node if isinstance(node, list) else []
     else:
         try:
-            entries = [place[_key(step)]]
+            entries = [node[_key(step)]]
         except (KeyError, IndexError, TypeError):
             entries = []
     for entry in entries:
-        yield from _ends(entry, rest)
+        yield from _ends(entry, deeper_steps)
 
 
 def _key(step: paths.Step) -> Any:
@@ -215,7 +215,7 @@ def run_study(
     tier: str,
     means: Means,
     changes: Mapping[str, Any] | None = None,
-    made: Sweep | None = None,
+    sweep: Sweep | None = None,
 ) -> StudyResult:
     """Run a study, or fetch from the store what is there.
 
@@ -225,7 +225,7 @@ def run_study(
         As of `sweep_of`.
     means
         Where and how.
-    made
+    sweep
         Its sweep, if it is made already.
 
     Raises
@@ -238,9 +238,9 @@ def run_study(
     from ackclock.experiments.groups import one_run_points
     from ackclock.experiments.result import SweepResult
 
-    made = made or sweep_of(paper, study, tier, changes)
+    sweep = sweep or sweep_of(paper, study, tier, changes)
     try:
-        result = made.run(
+        result = sweep.run(
             workers=means.workers,
             cluster=means.cluster,
             store=means.store,
@@ -258,7 +258,7 @@ def run_study(
         raise KeyboardInterrupt
     points = one_run_points(result.slots, result.digests)
     fixed = [slot for slot in result.slots if slot.point in points]
-    is_random = made.case.is_random and len(fixed) < len(result.slots)
+    is_random = sweep.case.is_random and len(fixed) < len(result.slots)
     fixed_tables = None
     if fixed:
         fixed_tables = tables_of(SweepResult(result.sweep, fixed, result.keeper, wanted=len(fixed)))

@@ -26,9 +26,9 @@ def describe_orders(orders: Mapping[str, int]) -> str:
         Counts by outcome.
     """
     count = sum(orders[name] for name in OUTCOMES)
-    rest = [f"{orders[name]} {name}" for name in OUTCOMES[1:] if orders[name]]
+    other_counts = [f"{orders[name]} {name}" for name in OUTCOMES[1:] if orders[name]]
     numbers = "number" if count == 1 else "numbers"
-    return ", ".join([f"{orders['met']} of {count} {numbers} met", *rest])
+    return ", ".join([f"{orders['met']} of {count} {numbers} met", *other_counts])
 
 
 def measured(result: ClaimResult) -> str:
@@ -39,10 +39,10 @@ def measured(result: ClaimResult) -> str:
     result
         The claim.
     """
-    part = result.deciding
-    if part is None:
+    number = result.deciding
+    if number is None:
         return "-"
-    text = bounds(part.measured, part.low, part.high)
+    text = bounds(number.measured, number.low, number.high)
     count = sum(not other.ours for other in result.parts)
     if count == 1:
         return text

@@ -58,24 +58,31 @@ class Agreement:
         )
 
 
-def compare_rungs(found: Found) -> list[Agreement]:
+def compare_rungs(search_result: Found) -> list[Agreement]:
     """Compare each rung of a search with the next.
 
     Parameters
     ----------
-    found
+    search_result
         What it found.
     """
-    made_from = {claim.id: claim.made_from for claim in found.space.claims}
-    made = []
-    for level, (rung, following) in enumerate(itertools.pairwise(rungs(found.space, found.tier))):
-        both = [at.rungs for at in (found.defaults, *found.tried) if len(at.rungs) > level + 1]
+    made_from = {claim.id: claim.made_from for claim in search_result.space.claims}
+    agreements = []
+    for level, (rung, following) in enumerate(
+        itertools.pairwise(rungs(search_result.space, search_result.tier))
+    ):
+        both = [
+            point.rungs
+            for point in (search_result.defaults, *search_result.tried)
+            if len(point.rungs) > level + 1
+        ]
         pairs = [
-            (join_votes(at[level], made_from), join_votes(at[level + 1], made_from)) for at in both
+            (join_votes(votes[level], made_from), join_votes(votes[level + 1], made_from))
+            for votes in both
         ]
         spearman, alike = compare_votes(pairs)
-        made.append(Agreement(rung.text, following.text, len(pairs), spearman, alike))
-    return made
+        agreements.append(Agreement(rung.text, following.text, len(pairs), spearman, alike))
+    return agreements
 
 
 def compare_votes(
@@ -96,7 +103,9 @@ def compare_votes(
     import numpy as np
     from scipy.stats import spearmanr
 
-    common = [[(one[unit], two[unit]) for unit in one if unit in two] for one, two in pairs]
+    common = [
+        [(lower[unit], higher[unit]) for unit in lower if unit in higher] for lower, higher in pairs
+    ]
     votes = [pair for point in common for pair in point]
     alike = sum(a == b for a, b in votes) / len(votes) if votes else 0.0
     scores = np.array([np.mean(point, axis=0) for point in common if point])

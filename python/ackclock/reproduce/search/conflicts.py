@@ -80,14 +80,14 @@ def find_conflicts(votes: Sequence[Mapping[str, float]]) -> list[Conflict]:
     """
     count = len(votes)
     met = {
-        name: frozenset(i for i, at in enumerate(votes) if at.get(name) == 1)
-        for name in dict.fromkeys(name for at in votes for name in at)
+        name: frozenset(i for i, point_votes in enumerate(votes) if point_votes.get(name) == 1)
+        for name in dict.fromkeys(name for point_votes in votes for name in point_votes)
     }
     some = [name for name, where in met.items() if 0 < len(where) < count]
-    found: list[Conflict] = []
+    conflicts: list[Conflict] = []
     for size in range(2, LARGEST + 1):
         for names in itertools.combinations(some, size):
-            if any(set(other.claims) <= set(names) for other in found):
+            if any(set(other.claims) <= set(names) for other in conflicts):
                 continue
             if frozenset.intersection(*(met[name] for name in names)):
                 continue
@@ -95,8 +95,8 @@ def find_conflicts(votes: Sequence[Mapping[str, float]]) -> list[Conflict]:
             for name in names:
                 expected *= len(met[name]) / count
             if expected >= EXPECTED:
-                found.append(_nearest(names, expected, votes))
-    return found
+                conflicts.append(_nearest(names, expected, votes))
+    return conflicts
 
 
 def _nearest(

@@ -155,7 +155,7 @@ def sweeps(space: Space, rung: Rung, values: dict[str, Any], *, shift: int = 0) 
     ScenarioError
         The values do not go together.
     """
-    made = {}
+    study_sweeps = {}
     for name in study_names(space, rung.tier):
         study, changes = space.paper.studies[name], space.paper.changes(name, values)
         sweep = sweep_of(space.paper, study, rung.tier, changes)
@@ -164,8 +164,8 @@ def sweeps(space: Space, rung: Rung, values: dict[str, Any], *, shift: int = 0) 
             changes = {**changes, "seed": sweep.case.seed + shift}
         if seeds < sweep.replicates.at_first or "seed" in changes:
             sweep = sweep_of(space.paper, study, rung.tier, changes, reps=seeds)
-        made[name] = sweep
-    return made
+        study_sweeps[name] = sweep
+    return study_sweeps
 
 
 def _seeds(sweep: Sweep, rung: Rung) -> int:
@@ -190,14 +190,14 @@ def predict(space: Space, tier: str) -> list[float]:
         From the default settings; one more than there are rungs.
     """
     levels = [*rungs(space, tier), judge(tier)]
-    whole = {
+    sweep_costs = {
         name: [(sweep, sweep.plan(1).cpu_s) for sweep in sweeps(space, Rung(name, 0), {}).values()]
         for name in dict.fromkeys(rung.tier for rung in levels)
     }
     return [
         sum(
             cpu_s * _seeds(sweep, rung) / sweep.replicates.at_first
-            for sweep, cpu_s in whole[rung.tier]
+            for sweep, cpu_s in sweep_costs[rung.tier]
         )
         for rung in levels
     ]
@@ -262,9 +262,9 @@ class SearchPlan:
         """
         import shlex
 
-        given = [*(f"--claim={id_}" for id_ in claims), *(f"--vary={id_}" for id_ in vary)]
-        words = ["ackclock", "forensics", self.space.paper.name, *given]
-        return shlex.join([*words, "--tier", self.tier, "--points", str(self.count)])
+        options = [*(f"--claim={id_}" for id_ in claims), *(f"--vary={id_}" for id_ in vary)]
+        arguments = ["ackclock", "forensics", self.space.paper.name, *options]
+        return shlex.join([*arguments, "--tier", self.tier, "--points", str(self.count)])
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain data."""
@@ -282,7 +282,7 @@ class SearchPlan:
         space = self.space
         each = zip(rungs(space, self.tier), self.sizes, self.each[:-1], strict=True)
         levels = "; ".join(
-            f"{rung.text}: {size} points of {working_time(one)}" for rung, size, one in each
+            f"{rung.text}: {size} points of {working_time(cpu_s)}" for rung, size, cpu_s in each
         )
         levels += f"; {judge(self.tier).text}: 2 judgements of {working_time(self.each[-1])}"
         over = "" if self.cpu_s <= self.budget_s else ", more than the budget"

@@ -52,8 +52,8 @@ def find_pin(
     """
     import numpy as np
 
-    labels, codes = _groups(parameter, [at[parameter.id] for at in points])
-    chosen = np.asarray(accepted, dtype=bool)
+    labels, codes = _groups(parameter, [point[parameter.id] for point in points])
+    is_accepted = np.asarray(accepted, dtype=bool)
     sizes = np.bincount(codes, minlength=len(labels))
 
     def distance(mask: Any) -> float:
@@ -62,9 +62,12 @@ def find_pin(
         return float(np.sum((seen - expected) ** 2 / np.maximum(expected, 1e-9)))
 
     generator = np.random.default_rng(0)
-    own = distance(chosen)
-    as_far = sum(distance(generator.permutation(chosen)) >= own - 1e-9 for _ in range(DRAWS))
-    inside = np.bincount(codes[chosen], minlength=len(labels))
+    accepted_distance = distance(is_accepted)
+    as_far = sum(
+        distance(generator.permutation(is_accepted)) >= accepted_distance - 1e-9
+        for _ in range(DRAWS)
+    )
+    inside = np.bincount(codes[is_accepted], minlength=len(labels))
     shares = {label: float(inside[i] / sizes[i]) for i, label in enumerate(labels) if sizes[i]}
     return Pin(shares, (1 + as_far) / (1 + DRAWS))
 

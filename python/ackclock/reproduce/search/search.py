@@ -153,9 +153,9 @@ class Found:
         claim
             Its id.
         """
-        votes = [self.tried[place].rungs[0].get(claim) for place in self.valid]
-        known = [vote for vote in votes if vote is not None]
-        return sum(vote == 1 for vote in known) / len(known) if known else None
+        votes = [self.tried[index].rungs[0].get(claim) for index in self.valid]
+        judged_votes = [vote for vote in votes if vote is not None]
+        return sum(vote == 1 for vote in judged_votes) / len(judged_votes) if judged_votes else None
 
     def met_at_defaults(self, claim: str) -> bool | None:
         """Whether a claim is met at the defaults, at the first rung; None if not judged there.
@@ -179,7 +179,9 @@ class Found:
         claim
             Its id.
         """
-        files = {one.id: one.made_from for one in self.space.claims}
+        files = {
+            searched_claim.id: searched_claim.made_from for searched_claim in self.space.claims
+        }
         is_held_out = (files.get(claim) or claim) in self.held_out
         is_met = self.fresh_best.verdicts.get(claim) == "reproduced"
         return self.is_clear and is_held_out and is_met
@@ -219,7 +221,7 @@ def gain_p_value(gains: Sequence[float]) -> float:
     differing = [gain for gain in gains if abs(gain) > 1e-9]
     if len(differing) < 2:
         return 1.0 if not differing or differing[0] < 0 else 0.5
-    found = permutation_test(
+    test_result = permutation_test(
         (np.array(differing), np.zeros(len(differing))),
         lambda one, other, axis: np.sum(one - other, axis=axis),
         permutation_type="samples",
@@ -228,7 +230,7 @@ def gain_p_value(gains: Sequence[float]) -> float:
         n_resamples=9999,
         rng=np.random.default_rng(0),
     )
-    return float(found.pvalue)
+    return float(test_result.pvalue)
 
 
 def score(votes: Mapping[str, float], units: Sequence[str]) -> float:
@@ -241,8 +243,8 @@ def score(votes: Mapping[str, float], units: Sequence[str]) -> float:
     units
         Those that count.
     """
-    known = [votes[unit] for unit in units if unit in votes]
-    return sum(known) / len(known) if known else 0.0
+    cast_votes = [votes[unit] for unit in units if unit in votes]
+    return sum(cast_votes) / len(cast_votes) if cast_votes else 0.0
 
 
 def search(plan: design.SearchPlan, means: Means) -> Found:
@@ -273,23 +275,23 @@ def search(plan: design.SearchPlan, means: Means) -> Found:
     for rung in levels:
         defaults = runner.next_rung(rung, defaults, {}, "defaults")
     tried = [Tried(values) for values in space.design(plan.count)]
-    places = list(range(plan.count))
+    ranking = list(range(plan.count))
 
-    def merit(at: Tried) -> float:
-        return score(join_votes(at.rungs[-1], made_from), fitted)
+    def merit(point: Tried) -> float:
+        return score(join_votes(point.rungs[-1], made_from), fitted)
 
     for number, (rung, count) in enumerate(zip(levels, plan.sizes, strict=True), start=1):
-        places = places[:count]
-        for done, place in enumerate(places, start=1):
+        ranking = ranking[:count]
+        for position, index in enumerate(ranking, start=1):
             where = f"rung {number} of {len(levels)} ({rung.text})"
-            tried[place] = _tried(
-                runner, rung, tried[place], f"{where}, point {done} of {len(places)}"
+            tried[index] = _tried(
+                runner, rung, tried[index], f"{where}, point {position} of {len(ranking)}"
             )
-        places = [place for place in places if not tried[place].wrong]
-        if not places:
+        ranking = [index for index in ranking if not tried[index].wrong]
+        if not ranking:
             raise AckclockError(f"no point of the design could be run; the first: {tried[0].wrong}")
-        places.sort(key=lambda place: merit(tried[place]), reverse=True)
-        best = places[0]
+        ranking.sort(key=lambda index: merit(tried[index]), reverse=True)
+        best = ranking[0]
     if merit(defaults) >= merit(tried[best]):
         best = -1
     values = dict(tried[best].values) if best >= 0 else {}
@@ -327,15 +329,15 @@ def _summed(
     """Work out shares, what decides, and conflicts from the first rung, which all points had."""
     made_from = {claim.id: claim.made_from for claim in space.claims}
     fitted = halves[0]
-    valid = [place for place, at in enumerate(tried) if not at.wrong]
-    points = [tried[place].values for place in valid]
-    first = [tried[place].rungs[0] for place in valid]
+    valid = [index for index, point in enumerate(tried) if not point.wrong]
+    points = [tried[index].values for index in valid]
+    first = [tried[index].rungs[0] for index in valid]
     merits = [score(join_votes(votes, made_from), fitted) for votes in first]
     bound = max(merits) - 1 / max(len(fitted), 1) - 1e-9
-    whole = surrogate.fit(space, points, merits)
+    merit_model = surrogate.fit(space, points, merits)
     share = None
-    if whole.quality >= TRUSTED:
-        share = float((whole.predict(space.prior(PRIOR)) >= bound).mean())
+    if merit_model.quality >= TRUSTED:
+        share = float((merit_model.predict(space.prior(PRIOR)) >= bound).mean())
     decides = {
         claim.id: tuple(
             surrogate.fit(space, points, [votes.get(claim.id, 0.0) for votes in first]).decides
@@ -343,14 +345,14 @@ def _summed(
         for claim in space.claims
         if not claim.made_from
     }
-    listed = [
+    deciding_votes = [
         {name: vote for name, vote in votes.items() if not made_from[name]}
         for votes in [*first, defaults.rungs[0]]
     ]
     return Found(
         space, tier, predicted_s, defaults, tuple(tried), *halves, best, *fresh,
-        tuple(place for place, merit in zip(valid, merits, strict=True) if merit >= bound),
-        whole, share, decides, tuple(find_conflicts(listed)),
+        tuple(index for index, merit in zip(valid, merits, strict=True) if merit >= bound),
+        merit_model, share, decides, tuple(find_conflicts(deciding_votes)),
     )  # fmt: skip
 
 
@@ -407,7 +409,7 @@ class _Runner:
         key = json.dumps([name, rung.tier, rung.seeds, shift, changes], sort_keys=True)
         if key in self._kept:
             return self._kept[key]
-        result = run_study(paper, paper.studies[name], rung.tier, self.means, made=sweep)
+        result = run_study(paper, paper.studies[name], rung.tier, self.means, sweep=sweep)
         if changes == paper.defaults(name):
             self._kept[key] = result
         return result

@@ -114,7 +114,7 @@ def find_space(
             varied.append(parameter)
     touched = {target.study for parameter in varied for target in parameter.sets}
     skipped = {name for name, study in paper.studies.items() if tier in study.skipped}
-    chosen = [
+    claims_varied = [
         claim
         for claim in map(_deciding, paper.claims.values())
         if claim.checks
@@ -123,15 +123,15 @@ def find_space(
         and not (claim.full_only and tier == "fast")
         and _may_vary(paper, claim, touched, skipped)
     ]
-    if not varied or not chosen:
-        what = "parameter that can be varied" if not varied else "claim that depends on one"
-        raise UnsupportedError(f"{paper.name} has no unstated {what} in tier {tier}")
-    used = {name for claim in chosen for name in _studies(paper, claim)}
+    if not varied or not claims_varied:
+        missing_text = "parameter that can be varied" if not varied else "claim that depends on one"
+        raise UnsupportedError(f"{paper.name} has no unstated {missing_text} in tier {tier}")
+    used = {name for claim in claims_varied for name in _studies(paper, claim)}
     for parameter in list(varied):
         if not used & {target.study for target in parameter.sets}:
             varied.remove(parameter)
             fixed[parameter.id] = f"it sets nothing in the studies of tier {tier}"
-    return Space(paper, tuple(varied), tuple(chosen), fixed)
+    return Space(paper, tuple(varied), tuple(claims_varied), fixed)
 
 
 def _deciding(claim: Claim) -> Claim:

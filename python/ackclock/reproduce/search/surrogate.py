@@ -89,8 +89,8 @@ def fit(space: Space, points: Sequence[Mapping[str, Any]], values: Sequence[floa
     # With few points some are in every tree's bag: their prediction is NaN and R2 undefined.
     forest.fit(x, y)
     guess = forest.oob_prediction_
-    known = np.isfinite(guess)
-    quality = 1 - float(np.mean((y - guess)[known] ** 2) / np.var(y))
+    is_finite = np.isfinite(guess)
+    quality = 1 - float(np.mean((y - guess)[is_finite] ** 2) / np.var(y))
     decides = _importance(columns, x, y) if quality > 0 else {}
     return Surrogate(lambda at: forest.predict(_encode(columns, at)), quality, decides)
 
@@ -105,30 +105,30 @@ def _importance(columns: Sequence[tuple[str, str]], x: Any, y: Any) -> dict[str,
     from sklearn.ensemble import RandomForestRegressor
 
     generator = np.random.default_rng(0)
-    places = generator.permutation(len(y))
+    permutation = generator.permutation(len(y))
     names = list(dict.fromkeys(name for name, _ in columns))
     drops: dict[str, list[float]] = {name: [] for name in names}
     for fold in range(FOLDS):
-        out = places[fold::FOLDS]
-        kept = np.setdiff1d(places, out)
+        out = permutation[fold::FOLDS]
+        training = np.setdiff1d(permutation, out)
         forest = RandomForestRegressor(TREES // FOLDS, random_state=fold, n_jobs=1)
-        forest.fit(x[kept], y[kept])
+        forest.fit(x[training], y[training])
         error = np.mean((forest.predict(x[out]) - y[out]) ** 2)
         for name in names:
-            own = [i for i, (other, _) in enumerate(columns) if other == name]
+            encoded = [i for i, (other, _) in enumerate(columns) if other == name]
             for _ in range(REPEATS):
                 mixed = x[out].copy()
-                mixed[:, own] = x[out][generator.permutation(len(out))][:, own]
+                mixed[:, encoded] = x[out][generator.permutation(len(out))][:, encoded]
                 worse = np.mean((forest.predict(mixed) - y[out]) ** 2)
                 drops[name].append(float((worse - error) / np.var(y)))
-    found = {}
+    importance = {}
     for name, values in drops.items():
         # Permutations of one fold are not independent: the folds are what is repeated.
         folds = np.reshape(values, (FOLDS, REPEATS)).mean(axis=1)
         mean, error = float(folds.mean()), float(folds.std(ddof=1)) / FOLDS**0.5
         if mean - error > LEAST:
-            found[name] = mean
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+            importance[name] = mean
+    return dict(sorted(importance.items(), key=lambda item: -item[1]))
 
 
 def _columns(space: Space) -> list[tuple[str, str]]:
@@ -149,10 +149,10 @@ def _encode(columns: Sequence[tuple[str, str]], points: Sequence[Mapping[str, An
     return np.array(
         [
             [
-                float(str(at[name]) == label) if label else as_number(at[name])
+                float(str(point[name]) == label) if label else as_number(point[name])
                 for name, label in columns
             ]
-            for at in points
+            for point in points
         ]
     )
 

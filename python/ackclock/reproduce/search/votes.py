@@ -19,7 +19,7 @@ MOST_MISSES = 3
 """Numbers of a claim that a miss lists."""
 
 
-def count_votes(paper: PaperData, found: Sequence[Evaluated]) -> dict[str, float]:
+def count_votes(paper: PaperData, evaluated: Sequence[Evaluated]) -> dict[str, float]:
     """Count the vote of each claim, under one choice of readings for all.
 
     A check is the share of its numbers that are met, a claim the mean of its deciding checks: so
@@ -31,38 +31,39 @@ def count_votes(paper: PaperData, found: Sequence[Evaluated]) -> dict[str, float
     ----------
     paper
         Its readings.
-    found
+    evaluated
         Claims, measured. Those without a value abstain.
     """
-    reading = choose(paper, found, _total)
-    votes = {one.claim.id: _vote(one, reading) for one in found}
+    reading = choose(paper, evaluated, _total)
+    votes = {evaluation.claim.id: _vote(evaluation, reading) for evaluation in evaluated}
     return {name: vote for name, vote in votes.items() if vote is not None}
 
 
-def describe_misses(paper: PaperData, found: Sequence[Evaluated]) -> dict[str, str]:
+def describe_misses(paper: PaperData, evaluated: Sequence[Evaluated]) -> dict[str, str]:
     """Say of each claim that is not met which numbers miss what is expected, and by how much.
 
     Parameters
     ----------
     paper
         Its readings.
-    found
+    evaluated
         Claims, measured.
     """
-    reading = choose(paper, found, _total)
-    made = {}
-    for one in found:
+    reading = choose(paper, evaluated, _total)
+    misses = {}
+    for evaluation in evaluated:
         missed = [
-            f"{part.name + ': ' if part.name else ''}{part.measured:.4g}, expected {part.expected}"
-            for check, parts in one.checks
+            f"{number.name + ': ' if number.name else ''}{number.measured:.4g},"
+            f" expected {number.expected}"
+            for check, numbers in evaluation.checks
             if not check.ours and check.counts(reading)
-            for part in parts
-            if part.measured is not None and _is_met(part, ran=check.ran) is False
+            for number in numbers
+            if number.measured is not None and _is_met(number, ran=check.ran) is False
         ]
         if missed:
             more = f"; and {len(missed) - MOST_MISSES} more" if len(missed) > MOST_MISSES else ""
-            made[one.claim.id] = "; ".join(missed[:MOST_MISSES]) + more
-    return made
+            misses[evaluation.claim.id] = "; ".join(missed[:MOST_MISSES]) + more
+    return misses
 
 
 def join_votes(votes: Mapping[str, float], made_from: Mapping[str, str]) -> dict[str, float]:
@@ -85,14 +86,14 @@ def _total(claims: Sequence[Evaluated], choice: Mapping[str, str]) -> tuple[floa
     return (sum(_vote(claim, choice) or 0.0 for claim in claims),)
 
 
-def _vote(one: Evaluated, reading: Mapping[str, str]) -> float | None:
-    if any(check.counts(reading) for check in one.unmeasured):
+def _vote(evaluation: Evaluated, reading: Mapping[str, str]) -> float | None:
+    if any(check.counts(reading) for check in evaluation.unmeasured):
         return None
     shares = []
-    for check, parts in one.checks:
+    for check, numbers in evaluation.checks:
         if check.ours or not check.counts(reading):
             continue
-        met = [value for part in parts if (value := _is_met(part, ran=check.ran)) is not None]
+        met = [value for number in numbers if (value := _is_met(number, ran=check.ran)) is not None]
         if met:
             shares.append(sum(met) / len(met))
     return sum(shares) / len(shares) if shares else None

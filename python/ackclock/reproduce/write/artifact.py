@@ -91,15 +91,15 @@ def pack(paper: PaperData, file: Path, *, tier: str, means: Means) -> Path:
     if not file.name.endswith(".tar.gz") or not file.parent.is_dir():
         message = f"{file} is not a name for an archive; expected FILE.tar.gz in a folder that is"
         raise AckclockError(message)
-    done = reproduce(paper, tier=tier, means=means)
+    reproduction = reproduce(paper, tier=tier, means=means)
     name = file.name.removesuffix(".tar.gz")
     with tempfile.TemporaryDirectory(prefix="ackclock-") as scratch:
-        at = Path(scratch) / name
-        at.mkdir()
+        folder = Path(scratch) / name
+        folder.mkdir()
         ignored = shutil.ignore_patterns(".*", "__pycache__")
-        shutil.copytree(paper.folder, at / "paper" / paper.name, ignore=ignored)
-        write(done, at / "results")
-        _seeds(done, at / "seeds.csv")
+        shutil.copytree(paper.folder, folder / "paper" / paper.name, ignore=ignored)
+        write(reproduction, folder / "results")
+        _seeds(reproduction, folder / "seeds.csv")
         versions = _versions()
         environment = {
             "python": platform.python_version(),
@@ -108,23 +108,25 @@ def pack(paper: PaperData, file: Path, *, tier: str, means: Means) -> Path:
             "packages": versions,
         }
         text = json_text(environment, indent=2) + "\n"
-        (at / "environment.json").write_text(text, encoding="utf-8")
+        (folder / "environment.json").write_text(text, encoding="utf-8")
         lock = "".join(f"{package}=={version}\n" for package, version in versions.items())
-        (at / "requirements.txt").write_text(lock, encoding="utf-8")
-        (at / "SHA256SUMS").write_text(_sums(at / "results"), encoding="utf-8")
-        counted = [f"{many} {name}" for name in STANDINGS if (many := done.count_standing(name))]
-        words = {
+        (folder / "requirements.txt").write_text(lock, encoding="utf-8")
+        (folder / "SHA256SUMS").write_text(_sums(folder / "results"), encoding="utf-8")
+        counted = [
+            f"{many} {name}" for name in STANDINGS if (many := reproduction.count_standing(name))
+        ]
+        fields = {
             "title": paper.about["title"],
             "name": paper.name,
             "tier": tier,
             "version": _core.version(),
             "counts": ", ".join(counted),
         }
-        (at / "README").write_text(README.format(**words), encoding="utf-8")
-        (at / "rerun.sh").write_text(RERUN.format(**words), encoding="utf-8")
+        (folder / "README").write_text(README.format(**fields), encoding="utf-8")
+        (folder / "rerun.sh").write_text(RERUN.format(**fields), encoding="utf-8")
         beside = file.with_name(f".{file.name}.part")
         try:
-            beside.write_bytes(_archive(at))
+            beside.write_bytes(_archive(folder))
             beside.replace(file)
         finally:
             beside.unlink(missing_ok=True)
@@ -148,7 +150,7 @@ def _versions() -> dict[str, str]:
 
     from ackclock import _core
 
-    found = {"ackclock": _core.version()}
+    versions = {"ackclock": _core.version()}
     waiting = ["ackclock"]
     while waiting:
         try:
@@ -157,14 +159,14 @@ def _versions() -> dict[str, str]:
             continue
         for need in needs:
             name = re.split(r"[^A-Za-z0-9._-]", need, maxsplit=1)[0]
-            if "extra ==" in need or name in found:
+            if "extra ==" in need or name in versions:
                 continue
             try:
-                found[name] = version(name)
+                versions[name] = version(name)
             except PackageNotFoundError:
                 continue
             waiting.append(name)
-    return dict(sorted(found.items()))
+    return dict(sorted(versions.items()))
 
 
 def _sums(folder: Path) -> str:

@@ -70,14 +70,17 @@ def draw(figure: Figure, layers: Layers) -> Canvas:
             _KINDS[entry["kind"]](axes, entry, inside, layers)
             if number == 0 and entry["kind"] in ("line", "scatter", "bar"):
                 _legend(axes, layers, outside=entry["kind"] == "bar")
-            own = named.get(panel, {})
+            panel_entry = named.get(panel, {})
             if entry["kind"] in ("line", "scatter", "bar"):
                 for which in ("x", "y"):
                     _axis(
-                        axes, which, {**entry.get(which, {}), **own.get(which, {})}, entry["kind"]
+                        axes,
+                        which,
+                        {**entry.get(which, {}), **panel_entry.get(which, {})},
+                        entry["kind"],
                     )
             if panel is not None:
-                axes.set_title(str(own.get("title", panel)))
+                axes.set_title(str(panel_entry.get("title", panel)))
     return canvas
 
 
@@ -168,10 +171,10 @@ def _series(entry: Mapping[str, Any], layers: Layers) -> dict[Any, tuple[int, st
     the same series then have the same colours.
     """
     named = {item["key"]: item.get("label", str(item["key"])) for item in entry.get("series", ())}
-    found = ordered((row["series"] for layer in layers.values() for row in layer), list(named))
-    others = [key for key in found if key not in named]
-    numbers = {key: i for i, key in enumerate([*named, *others])}
-    return {key: (numbers[key], named.get(key, "" if key is None else str(key))) for key in found}
+    keys = ordered((row["series"] for layer in layers.values() for row in layer), list(named))
+    unnamed_keys = [key for key in keys if key not in named]
+    numbers = {key: i for i, key in enumerate([*named, *unnamed_keys])}
+    return {key: (numbers[key], named.get(key, "" if key is None else str(key))) for key in keys}
 
 
 def _points(rows: Sequence[Row], key: Any, entry: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
@@ -217,8 +220,16 @@ def _curves(
         x, y, _, _ = _points(inside.get("model", ()), key, entry)
         if len(x):
             # A series that only the model has says so in the legend by its dashes.
-            own = label if not has_data else "_model"
-            axes.plot(x, y, color=colour, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1, label=own)
+            legend_label = label if not has_data else "_model"
+            axes.plot(
+                x,
+                y,
+                color=colour,
+                linewidth=0.9,
+                linestyle=(0, (4, 2)),
+                zorder=1,
+                label=legend_label,
+            )
         x, y, _, _ = _points(inside.get("printed", ()), key, entry)
         if len(x):
             hollow: Look = {"markerfacecolor": "none", "markeredgecolor": colour}
@@ -231,23 +242,23 @@ def _legend(axes: Axes, layers: Layers, *, outside: bool) -> None:
 
     handles, labels = axes.get_legend_handles_labels()
     pairs = [(h, text) for h, text in zip(handles, labels, strict=True) if text]
-    own = {row["series"] for row in layers.get("data", ())}
-    if any(row["series"] in own for row in layers.get("model", ())):
+    data_series = {row["series"] for row in layers.get("data", ())}
+    if any(row["series"] in data_series for row in layers.get("model", ())):
         pairs.append((Line2D([], [], color="#555555", lw=0.9, ls=(0, (4, 2))), "model"))
     if layers.get("printed"):
         hollow: Look = {"markerfacecolor": "none", "markeredgecolor": "#555555"}
         pairs.append((Line2D([], [], ls="", marker="o", markersize=8, **hollow), "as printed"))
     if len(pairs) < 2 and not (pairs and pairs[0][1]):
         return
-    shown = [h for h, _ in pairs], [text for _, text in pairs]
+    legend = [h for h, _ in pairs], [text for _, text in pairs]
     if outside:
         # Bars begin at the axis, side by side: there is no free place inside.
-        axes.figure.legend(*shown, loc="outside upper center", ncols=min(len(pairs), 6))
+        axes.figure.legend(*legend, loc="outside upper center", ncols=min(len(pairs), 6))
     else:
         # Many would cover the curves, so they are placed beside them.
         many = len(pairs) > MOST_INSIDE and len(axes.figure.axes) == 1
-        place: Look = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if many else {}
-        axes.legend(*shown, **place)
+        anchor: Look = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if many else {}
+        axes.legend(*legend, **anchor)
 
 
 def _bars(
@@ -265,8 +276,8 @@ def _bars(
     width = 0.8 / len(names)
     factor = _factor(entry, "y")
     axes.set_axisbelow(True)
-    for place, (key, (number, label)) in enumerate(names.items()):
-        shift = (place - (len(names) - 1) / 2) * width
+    for slot, (key, (number, label)) in enumerate(names.items()):
+        shift = (slot - (len(names) - 1) / 2) * width
         colour = style.line(number)["color"]
         for name in ("data", "model", "printed"):
             rows = [
@@ -313,34 +324,34 @@ def _matrix(
 
     del layers
     rows = [row for layer in inside.values() for row in layer]
-    places = {
+    labels_of_axis = {
         which: ordered((row[which] for row in rows), entry.get(which, {}).get("order", ()))
         for which in ("x", "y")
     }
     factor = _factor(entry, "value")
-    shade = np.full((len(places["y"]), len(places["x"])), np.nan)
-    words: dict[tuple[int, int], str] = {}
+    shade = np.full((len(labels_of_axis["y"]), len(labels_of_axis["x"])), np.nan)
+    texts: dict[tuple[int, int], str] = {}
     for name in ("data", "printed"):
         for row in inside.get(name, ()):
-            at = places["y"].index(row["y"]), places["x"].index(row["x"])
+            cell = labels_of_axis["y"].index(row["y"]), labels_of_axis["x"].index(row["x"])
             value = row["value"]
             if isinstance(value, int | float) and not isinstance(value, bool):
                 text = f"{number_text.number(value * factor, 3)}{row['note'] or ''}"
                 if name == "data":
-                    shade[at] = value * factor
+                    shade[cell] = value * factor
             else:
                 text = "" if value is None else str(value)
-            words[at] = text if name == "data" else f"{words.get(at, '')} ({text})".strip()
+            texts[cell] = text if name == "data" else f"{texts.get(cell, '')} ({text})".strip()
     scale = LinearSegmentedColormap.from_list("ackclock", style.style()["map_colours"])
-    known = shade[~np.isnan(shade)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    finite = shade[~np.isnan(shade)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     axes.imshow(shade, cmap=scale, vmin=low, vmax=high, aspect="auto")
-    for (y, x), text in words.items():
-        part = (shade[y, x] - low) / (high - low) if high > low else 0.0
+    for (y, x), text in texts.items():
+        darkness = (shade[y, x] - low) / (high - low) if high > low else 0.0
         axes.text(x, y, text, ha="center", va="center", fontsize=8,
-                  color="white" if part > 0.55 else "black")  # fmt: skip
-    _names(axes, places["x"])
-    axes.set_yticks(range(len(places["y"])), [str(value) for value in places["y"]])
+                  color="white" if darkness > 0.55 else "black")  # fmt: skip
+    _names(axes, labels_of_axis["x"])
+    axes.set_yticks(range(len(labels_of_axis["y"])), [str(value) for value in labels_of_axis["y"]])
     axes.set_xlabel(_label(entry.get("x", {})))
     axes.set_ylabel(_label(entry.get("y", {})))
     axes.grid(visible=False)
@@ -396,15 +407,15 @@ def _map(
         linewidths=0.3,
         zorder=3,
     )
-    words = 8 if len(nodes) <= _FEW_NODES else 6
+    font_pt = 8 if len(nodes) <= _FEW_NODES else 6
     for row in nodes:
         if row["label"]:
-            axes.annotate(str(row["label"]), (row["x"], row["y"]), fontsize=words,
+            axes.annotate(str(row["label"]), (row["x"], row["y"]), fontsize=font_pt,
                           xytext=(3, 3), textcoords="offset points", zorder=4)  # fmt: skip
     for row in links:
         if row["label"]:
             middle = ((row["x"] + row["x2"]) / 2, (row["y"] + row["y2"]) / 2)
-            axes.annotate(str(row["label"]), middle, fontsize=words - 1, ha="center", va="center",
+            axes.annotate(str(row["label"]), middle, fontsize=font_pt - 1, ha="center", va="center",
                           bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none",
                                 "alpha": 0.8}, zorder=2)  # fmt: skip
     axes.autoscale_view()
@@ -433,22 +444,22 @@ def _table(
     if rows:
         names = [name for name in rows[0] if name not in ("panel", entry.get("underline"))]
         cells = [[_cell(row[name]) for name in names] for row in rows]
-        made = axes.table(cells, colLabels=names, loc="center", cellLoc="right")
-        made.auto_set_font_size(value=False)
-        made.set_fontsize(8)
-        made.auto_set_column_width(list(range(len(names))))
+        drawn_table = axes.table(cells, colLabels=names, loc="center", cellLoc="right")
+        drawn_table.auto_set_font_size(value=False)
+        drawn_table.set_fontsize(8)
+        drawn_table.auto_set_column_width(list(range(len(names))))
         # How wide the words are is known only to the one who draws them; the figure then makes
         # room for the table, not the layout.
-        made.set_in_layout(False)
+        drawn_table.set_in_layout(False)
         if (canvas := axes.get_figure(root=True)) is not None:
             canvas.draw_without_rendering()
-            wide = made.get_window_extent().width / canvas.dpi + 0.4
+            wide = drawn_table.get_window_extent().width / canvas.dpi + 0.4
             canvas.set_figwidth(max(canvas.get_figwidth(), wide))
             canvas.draw_without_rendering()
             marked = [str(row.get(entry.get("underline", ""), "")).split(", ") for row in rows]
             for line, columns in enumerate(marked, 1):
                 for name in set(columns).intersection(names):
-                    _underline(axes, made[line, names.index(name)].get_text())
+                    _underline(axes, drawn_table[line, names.index(name)].get_text())
 
 
 def _underline(axes: Axes, text: Text) -> None:

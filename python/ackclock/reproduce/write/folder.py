@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["as_data", "claims_of", "write", "write_figure"]
 
 
-def write(done: Reproduction, folder: str | Path) -> Path:
+def write(reproduction: Reproduction, folder: str | Path) -> Path:
     """Write a reproduction; the folder appears when it is whole.
 
     Parameters
     ----------
-    done
+    reproduction
         The reproduction.
     folder
         Is made, or replaced if it is a reproduction.
@@ -43,13 +43,13 @@ def write(done: Reproduction, folder: str | Path) -> Path:
 
     def fill(at: Path) -> None:
         (at / "figures").mkdir()
-        for drawn in done.figures:
+        for drawn in reproduction.figures:
             if not drawn.missing:
-                known = {"paper": done.paper.name}
-                write_figure(done, drawn, at, known, _command(done, drawn))
-        _json(at / "claims.json", claims_of(done))
-        _json(at / MARKER, provenance(done))
-        page = paper_page(done, at)
+                known = {"paper": reproduction.paper.name}
+                write_figure(reproduction, drawn, at, known, _command(reproduction, drawn))
+        _json(at / "claims.json", claims_of(reproduction))
+        _json(at / MARKER, provenance(reproduction))
+        page = paper_page(reproduction, at)
         (at / "report.html").write_text(page, encoding="utf-8")
 
     return whole_folder(Path(folder), fill, marker=MARKER)
@@ -73,63 +73,67 @@ def claims_of(done: Reproduction) -> list[dict[str, Any]]:
     return [result.to_dict() for result in done.claims]
 
 
-def as_data(done: Reproduction) -> dict[str, Any]:
+def as_data(reproduction: Reproduction) -> dict[str, Any]:
     """What ``--json`` prints.
 
     Parameters
     ----------
-    done
+    reproduction
         The reproduction.
     """
     figures = [
         {"id": item.figure.id, "title": item.figure.title, "missing": item.missing or None,
          "files": None if item.missing else figure_files(item.figure.id)}
-        for item in done.figures
+        for item in reproduction.figures
     ]  # fmt: skip
-    return {**provenance(done), "claims": claims_of(done), "figures": figures}
+    return {**provenance(reproduction), "claims": claims_of(reproduction), "figures": figures}
 
 
-def provenance(done: Reproduction) -> dict[str, Any]:
+def provenance(reproduction: Reproduction) -> dict[str, Any]:
     """What led to the results; nothing of it depends on when or where they were made.
 
     Parameters
     ----------
-    done
+    reproduction
         The reproduction.
     """
     from ackclock import _core
 
-    counts = {v: done.count(v) for v in ("reproduced", "deviates", "not-checkable")}
+    counts = {v: reproduction.count(v) for v in ("reproduced", "deviates", "not-checkable")}
     return {
         "reproduction": 1,
-        "paper": done.paper.name,
-        "title": done.paper.about["title"],
-        "tier": done.tier,
+        "paper": reproduction.paper.name,
+        "title": reproduction.paper.about["title"],
+        "tier": reproduction.tier,
         "version": _core.version(),
-        "command": done.command,
+        "command": reproduction.command,
         "counts": counts,
-        "orders": done.orders,
-        "standings": {name: done.count_standing(name) for name in STANDINGS},
-        "reading": dict(done.reading),
-        "unexpected": [result.claim.id for result in done.deviations],
-        "studies": {name: dict(result.provenance) for name, result in done.studies.items()},
+        "orders": reproduction.orders,
+        "standings": {name: reproduction.count_standing(name) for name in STANDINGS},
+        "reading": dict(reproduction.reading),
+        "unexpected": [result.claim.id for result in reproduction.deviations],
+        "studies": {name: dict(result.provenance) for name, result in reproduction.studies.items()},
     }
 
 
 def write_figure(
-    done: Reproduction, drawn: Drawn, folder: Path, known: Mapping[str, str], command: str
+    reproduction: Reproduction,
+    figure_data: Drawn,
+    folder: Path,
+    details: Mapping[str, str],
+    command: str,
 ) -> None:
     """Write a figure as SVG, PNG and CSV, with its recipe.
 
     Parameters
     ----------
-    done
+    reproduction
         The reproduction that it is of.
-    drawn
+    figure_data
         The figure.
     folder
         Its files are placed in ``figures``.
-    known
+    details
         What else the recipe says.
     command
         What makes it again.
@@ -139,22 +143,27 @@ def write_figure(
     from ackclock.reproduce.run.layers import csv_columns
     from ackclock.reproduce.write.draw import draw
 
-    figure = drawn.figure
-    canvas = draw(figure, drawn.layers)
-    studies = [done.studies[name].provenance for name in drawn.studies]
-    random = [study for name, study in zip(drawn.studies, studies, strict=True)
-              if done.studies[name].is_random]  # fmt: skip
+    figure = figure_data.figure
+    canvas = draw(figure, figure_data.layers)
+    studies = [reproduction.studies[name].provenance for name in figure_data.studies]
+    random = [study for name, study in zip(figure_data.studies, studies, strict=True)
+              if reproduction.studies[name].is_random]  # fmt: skip
     seeds = sorted({seed for study in random for seed in study["seeds"]})
-    said = {"version": _core.version(), **known, "figure_id": figure.id, "tier": done.tier}
-    for name, study in zip(drawn.studies, studies, strict=True):
-        said[f"study_{name}"] = study["study_hash"]
+    recipe = {
+        "version": _core.version(),
+        **details,
+        "figure_id": figure.id,
+        "tier": reproduction.tier,
+    }
+    for name, study in zip(figure_data.studies, studies, strict=True):
+        recipe[f"study_{name}"] = study["study_hash"]
     if seeds:
-        said["seeds"] = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-    style.recipe(canvas, **said)
+        recipe["seeds"] = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    style.recipe(canvas, **recipe)
     files = figure_files(figure.id)
     for ending in ("svg", "png"):
         style.save(canvas, folder / files[ending], command=command)
-    _csv(folder / files["csv"], csv_columns(figure, drawn.layers))
+    _csv(folder / files["csv"], csv_columns(figure, figure_data.layers))
 
 
 def _csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:

@@ -23,12 +23,12 @@ PINNED = 0.01
 """A parameter is pinned down if chance would do as much less often than this."""
 
 
-def as_data(found: Found, command: str) -> dict[str, Any]:
+def as_data(result: Found, command: str) -> dict[str, Any]:
     """The content of ``forensics.json``.
 
     Parameters
     ----------
-    found
+    result
         What was found.
     command
         What gives it again.
@@ -37,47 +37,49 @@ def as_data(found: Found, command: str) -> dict[str, Any]:
 
     from ackclock import _core
 
-    space, valid = found.space, found.valid
-    points = [found.tried[place].values for place in valid]
-    inside = [place in found.accepted for place in valid]
+    space, valid = result.space, result.valid
+    points = [result.tried[index].values for index in valid]
+    inside = [index in result.accepted for index in valid]
     low, high = binomtest(sum(inside), len(inside)).proportion_ci(0.95, method="exact")
     pins = {p.id: find_pin(p, points, inside) for p in space.parameters}
     return {
         "forensics": 1,
         "paper": space.paper.name,
         "paper_hash": paper_hash(space.paper),
-        "tier": found.tier,
+        "tier": result.tier,
         "version": _core.version(),
         "command": command,
-        "points": len(found.tried),
-        "refused": len(found.tried) - len(valid),
-        "predicted_cpu_s": round(found.predicted_s, 1),
-        "agreement": [{**one.to_dict(), "text": str(one)} for one in compare_rungs(found)],
-        "fitted": list(found.fitted),
-        "held_out": list(found.held_out),
+        "points": len(result.tried),
+        "refused": len(result.tried) - len(valid),
+        "predicted_cpu_s": round(result.predicted_s, 1),
+        "agreement": [
+            {**agreement.to_dict(), "text": str(agreement)} for agreement in compare_rungs(result)
+        ],
+        "fitted": list(result.fitted),
+        "held_out": list(result.held_out),
         "accepted": {
             "points": sum(inside),
             "share": sum(inside) / len(inside),
             "low": float(low),
             "high": float(high),
-            "surrogate_share": found.surrogate_share,
-            "surrogate_quality": found.surrogate.quality,
+            "surrogate_share": result.surrogate_share,
+            "surrogate_quality": result.surrogate.quality,
         },
         "inferred": {
-            "values": found.values,
-            "is_default": found.best < 0,
-            "is_clear": found.is_clear,
-            "p_value": found.p_value,
-            **_scores(found, found.fresh_best),
+            "values": result.values,
+            "is_default": result.best < 0,
+            "is_clear": result.is_clear,
+            "p_value": result.p_value,
+            **_scores(result, result.fresh_best),
         },
-        "defaults": {"values": space.defaults, **_scores(found, found.fresh_defaults)},
+        "defaults": {"values": space.defaults, **_scores(result, result.fresh_defaults)},
         "parameters": [
             {
                 "id": p.id,
                 "accepted_by_value": pins[p.id].shares,
                 "p": pins[p.id].p,
                 "is_pinned": pins[p.id].p < PINNED,
-                "importance": found.surrogate.decides.get(p.id, 0.0),
+                "importance": result.surrogate.decides.get(p.id, 0.0),
             }
             for p in space.parameters
         ],
@@ -85,23 +87,23 @@ def as_data(found: Found, command: str) -> dict[str, Any]:
         "claims": [
             {
                 "id": claim.id,
-                "half": "fitted" if (claim.made_from or claim.id) in found.fitted else "held out",
-                "share": found.share(claim.id),
-                "met_at_defaults": found.met_at_defaults(claim.id),
-                "decides": list(found.decides.get(claim.id, ())),
-                "verdict_defaults": found.fresh_defaults.verdicts.get(claim.id),
-                "verdict_inferred": found.fresh_best.verdicts.get(claim.id),
-                "holds_inferred": found.holds_inferred(claim.id),
+                "half": "fitted" if (claim.made_from or claim.id) in result.fitted else "held out",
+                "share": result.share(claim.id),
+                "met_at_defaults": result.met_at_defaults(claim.id),
+                "decides": list(result.decides.get(claim.id, ())),
+                "verdict_defaults": result.fresh_defaults.verdicts.get(claim.id),
+                "verdict_inferred": result.fresh_best.verdicts.get(claim.id),
+                "holds_inferred": result.holds_inferred(claim.id),
                 "claim_hash": claim_hash(space.paper, claim),
             }
             for claim in space.claims
         ],
         "conflicts": [
-            one.to_dict(
+            conflict.to_dict(
                 [*points, space.defaults],
-                [*(found.tried[place].misses for place in valid), found.defaults.misses],
+                [*(result.tried[index].misses for index in valid), result.defaults.misses],
             )
-            for one in found.conflicts
+            for conflict in result.conflicts
         ],
     }  # fmt: skip
 
@@ -158,7 +160,7 @@ def summary(data: dict[str, Any]) -> str:
         f" {ours['score_fitted']:.2f} and {ours['score_held_out']:.2f}, defaults"
         f" {theirs['score_fitted']:.2f} and {theirs['score_held_out']:.2f}",
         f"the inferred point {clear}",
-        *(one["text"] for one in data["agreement"]),
+        *(agreement["text"] for agreement in data["agreement"]),
         *(_conflict_text(conflict) for conflict in data["conflicts"]),
     ]
     return "\n\n".join([
@@ -175,12 +177,12 @@ def _conflict_text(conflict: dict[str, Any]) -> str:
     return f"conflict: {names} are met nowhere together; nearest miss: {near}"
 
 
-def write(found: Found, folder: str | Path, command: str) -> dict[str, Any]:
+def write(result: Found, folder: str | Path, command: str) -> dict[str, Any]:
     """Write ``forensics.json``, ``.html``, ``.txt`` and ``design.csv``.
 
     Parameters
     ----------
-    found
+    result
         What was found.
     folder
         Is made, or replaced if it is such a folder.
@@ -194,31 +196,32 @@ def write(found: Found, folder: str | Path, command: str) -> dict[str, Any]:
     """
     from ackclock.reproduce.write.space_plots import draw_pairs, draw_parallel
 
-    data = as_data(found, command)
+    data = as_data(result, command)
     page = render(
         Path(__file__).with_name("forensics.html"),
-        paper=found.space.paper,
+        paper=result.space.paper,
         data=data,
         shown=shown,
-        refused=[at.wrong for at in found.tried if at.wrong][:3],
-        parallel=inline(draw_parallel(found), "parallel"),
-        pairs=inline(draw_pairs(found), "pairs"),
+        refused=[point.wrong for point in result.tried if point.wrong][:3],
+        parallel=inline(draw_parallel(result), "parallel"),
+        pairs=inline(draw_pairs(result), "pairs"),
     )
     pages = {"forensics.html": page, "forensics.txt": summary(data)}
-    save_report(Path(folder), FILE, data, pages, lambda at: _design(found, at / "design.csv"))
+    save_report(Path(folder), FILE, data, pages, lambda at: _design(result, at / "design.csv"))
     return data
 
 
-def _design(found: Found, file: Path) -> None:
-    names = [parameter.id for parameter in found.space.parameters]
-    claims = [claim.id for claim in found.space.claims]
+def _design(result: Found, file: Path) -> None:
+    names = [parameter.id for parameter in result.space.parameters]
+    claims = [claim.id for claim in result.space.claims]
     with file.open("w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(["point", "rungs", "accepted", *names, *claims])
-        for place, at in enumerate((found.defaults, *found.tried), start=-1):
-            name = "defaults" if place < 0 else place
-            votes = at.rungs[-1] if at.rungs else {}
+        for index, point in enumerate((result.defaults, *result.tried), start=-1):
+            name = "defaults" if index < 0 else index
+            votes = point.rungs[-1] if point.rungs else {}
             writer.writerow(
-                [name, len(at.rungs), place in found.accepted,
-                 *(shown(at.values[n]) for n in names), *(votes.get(claim, "") for claim in claims)]
+                [name, len(point.rungs), index in result.accepted,
+                 *(shown(point.values[n]) for n in names),
+                 *(votes.get(claim, "") for claim in claims)]
             )  # fmt: skip

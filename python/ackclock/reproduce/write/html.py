@@ -38,12 +38,12 @@ MARKS = {"met": "✓", "missed": "✗", "undecided": "?"}
 """Outcomes of numbers, as marks."""
 
 
-def paper_page(done: Reproduction, folder: Path) -> str:
+def paper_page(reproduction: Reproduction, folder: Path) -> str:
     """Write the page of a paper.
 
     Parameters
     ----------
-    done
+    reproduction
         The reproduction.
     folder
         Has the figures' files.
@@ -51,7 +51,7 @@ def paper_page(done: Reproduction, folder: Path) -> str:
     from ackclock import _core
     from ackclock.reproduce.read.form import KINDS
 
-    claims = [_claim(result) for result in done.claims]
+    claims = [_claim(result) for result in reproduction.claims]
     many: dict[str, list[dict[str, Any]]] = {}
     for row in claims:
         if row["made_from"]:
@@ -60,33 +60,37 @@ def paper_page(done: Reproduction, folder: Path) -> str:
         file: [row for row in rows if row["standing"] not in ("not-judged", "repeats")]
         for file, rows in many.items()
     }
-    used = dict.fromkeys(word for result in done.claims for word in result.claim.unstated)
+    used = dict.fromkeys(word for result in reproduction.claims for word in result.claim.unstated)
     return render(
         Path(__file__).with_name("paper.html"),
-        paper=done.paper,
-        about=done.paper.about,
-        tier=done.tier,
-        tier_about=done.paper.about.get("tiers", {}).get(done.tier, {}).get("about", ""),
+        paper=reproduction.paper,
+        about=reproduction.paper.about,
+        tier=reproduction.tier,
+        tier_about=reproduction.paper.about.get("tiers", {})
+        .get(reproduction.tier, {})
+        .get("about", ""),
         version=_core.version(),
-        command=done.command,
-        chance=done.chance,
-        orders=done.orders,
+        command=reproduction.command,
+        chance=reproduction.chance,
+        orders=reproduction.orders,
         marks=MARKS,
         kinds=KINDS,
-        sentences=sentences(done),
-        standings={name: done.count_standing(name) for name in STANDINGS},
+        sentences=sentences(reproduction),
+        standings={name: reproduction.count_standing(name) for name in STANDINGS},
         words=WORDS,
-        readings=done.paper.readings,
-        reading=done.reading,
+        readings=reproduction.paper.readings,
+        reading=reproduction.reading,
         claims=[row for row in claims if row["kind"] != "E" and not row["made_from"]],
         judged=judged,
         errata=[row for row in claims if row["kind"] == "E"],
         many=many,
-        figures=[_figure(done, drawn, folder) for drawn in done.figures],
-        parameters=done.paper.parameters.values(),
+        figures=[
+            _figure(reproduction, figure_data, folder) for figure_data in reproduction.figures
+        ],
+        parameters=reproduction.paper.parameters.values(),
         used=used,
         plain=_plain,
-        studies={name: result.provenance for name, result in done.studies.items()},
+        studies={name: result.provenance for name, result in reproduction.studies.items()},
     )
 
 
@@ -119,13 +123,13 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
         "standing_reason": result.standing.reason if result.standing else "",
         "parts": [
             {
-                "ours": part.ours,
-                "name": part.name,
-                "measured": bounds(part.measured, part.low, part.high),
-                "expected": part.expected.replace(" %", "\u00a0%"),
-                "outcome": part.outcome,
+                "ours": number.ours,
+                "name": number.name,
+                "measured": bounds(number.measured, number.low, number.high),
+                "expected": number.expected.replace(" %", "\u00a0%"),
+                "outcome": number.outcome,
             }
-            for part in result.parts
+            for number in result.parts
         ],
     }
 
@@ -136,25 +140,25 @@ def _figure(done: Reproduction, drawn: Drawn, folder: Path) -> dict[str, Any]:
     return {**figure_on_page(drawn, folder), "command": command}
 
 
-def figure_on_page(drawn: Drawn, folder: Path) -> dict[str, Any]:
+def figure_on_page(figure_data: Drawn, folder: Path) -> dict[str, Any]:
     """What a page shows of a figure: texts, names of files, and the picture itself.
 
     Parameters
     ----------
-    drawn
+    figure_data
         The figure.
     folder
         Where its files are.
     """
-    figure, files = drawn.figure, figure_files(drawn.figure.id)
+    figure, files = figure_data.figure, figure_files(figure_data.figure.id)
     picture = ""
-    if not drawn.missing:
+    if not figure_data.missing:
         picture = base64.b64encode((folder / files["svg"]).read_bytes()).decode()
     return {
         "id": figure.id,
         "title": figure.title,
         "caption": figure.entry.get("caption", ""),
-        "missing": drawn.missing,
+        "missing": figure_data.missing,
         "picture": picture,
         "files": files,
     }
@@ -170,8 +174,8 @@ def index_page(folder: Path) -> str:
     """
     papers = []
     for marker in sorted(folder.glob(f"*/{MARKER}")):
-        found = read_json(marker)
-        papers.append({**found, "page": f"{marker.parent.name}/report.html"})
+        provenance = read_json(marker)
+        papers.append({**provenance, "page": f"{marker.parent.name}/report.html"})
     return render(
         Path(__file__).with_name("papers.html"), papers=papers, standings=STANDINGS, words=WORDS
     )

@@ -19,26 +19,27 @@ LONGEST = 220
 """Characters of a statement that is quoted."""
 
 
-def sentences(done: Reproduction) -> list[str]:
+def sentences(reproduction: Reproduction) -> list[str]:
     """Write up to ten sentences, each with numbers of this run.
 
     Parameters
     ----------
-    done
+    reproduction
         The reproduction.
     """
-    claims = [result for result in done.claims if result.claim.kind != "E"]
-    errata = [result for result in done.claims if result.claim.kind == "E"]
+    claims = [result for result in reproduction.claims if result.claim.kind != "E"]
+    errata = [result for result in reproduction.claims if result.claim.kind == "E"]
     judged = [result for result in claims if result.outcome is not None]
     repeated = len(_of(claims, "repeats"))
     again = f" ({repeated} repeat{'s' * (repeated == 1)} others)" if repeated else ""
-    made = [
+    opening = [
         f"{len(claims)} claims of the paper are listed here{again}, of which {len(judged)} were"
-        f" judged in tier {done.tier}, from {_runs(done)}: {describe_orders(done.orders)}."
+        f" judged in tier {reproduction.tier}, from {_runs(reproduction)}:"
+        f" {describe_orders(reproduction.orders)}."
     ]
     holds = _of(judged, "holds")
-    made.append(f"{_count(holds, 'holds', 'hold')} at the default settings{_named(holds)}.")
-    made += [
+    opening.append(f"{_count(holds, 'holds', 'hold')} at the default settings{_named(holds)}.")
+    opening += [
         sentence
         for sentence in (
             _example(holds, "For instance"),
@@ -57,7 +58,7 @@ def sentences(done: Reproduction) -> list[str]:
         )
         if sentence
     ]  # fmt: skip
-    return made
+    return opening
 
 
 def _runs(done: Reproduction) -> str:
@@ -109,15 +110,15 @@ def _share(result: ClaimResult) -> str:
 def _example(results: Sequence[ClaimResult], head: str) -> str:
     """The first number among claims, with what was measured and expected."""
     for result in results:
-        part = result.deciding
-        if result.claim.kind != "N" or part is None or part.measured is None:
+        deciding = result.deciding
+        if result.claim.kind != "N" or deciding is None or deciding.measured is None:
             continue
         unit = next((check.unit for check in result.claim.checks if check.unit), "")
-        said = result.claim.statement
-        said = said if len(said) <= LONGEST else said[:LONGEST].rstrip() + "..."
-        number = f"{bounds(part.measured, part.low, part.high)} {unit}".strip()
-        quoted = f"{result.claim.id}, \u201c{said}\u201d"
-        return f"{head}, {quoted}: measured {number}, expected {part.expected}."
+        statement = result.claim.statement
+        statement = statement if len(statement) <= LONGEST else statement[:LONGEST].rstrip() + "..."
+        number = f"{bounds(deciding.measured, deciding.low, deciding.high)} {unit}".strip()
+        quoted = f"{result.claim.id}, \u201c{statement}\u201d"
+        return f"{head}, {quoted}: measured {number}, expected {deciding.expected}."
     return ""
 
 

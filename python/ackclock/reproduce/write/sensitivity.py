@@ -27,12 +27,12 @@ LOOK = {
 """Verdicts are shown by colour, by mark and by word."""
 
 
-def write(done: Sensitivity, folder: str | Path) -> Path:
+def write(sensitivity: Sensitivity, folder: str | Path) -> Path:
     """Write ``sensitivity.json``, ``.txt``, ``.csv``, ``.svg`` and ``.png``.
 
     Parameters
     ----------
-    done
+    sensitivity
         What was found.
     folder
         Is made, or replaced if it is such a folder.
@@ -40,40 +40,42 @@ def write(done: Sensitivity, folder: str | Path) -> Path:
     from ackclock.plot import style
 
     def fill(at: Path) -> None:
-        _csv(done, at / "sensitivity.csv")
-        canvas = draw(done)
-        command = f"ackclock reproduce {done.paper.name} --sensitivity {done.claim.id}"
+        _csv(sensitivity, at / "sensitivity.csv")
+        canvas = draw(sensitivity)
+        command = (
+            f"ackclock reproduce {sensitivity.paper.name} --sensitivity {sensitivity.claim.id}"
+        )
         for ending in ("svg", "png"):
             style.save(
-                canvas, at / f"sensitivity.{ending}", command=f"{command} --tier {done.tier}"
+                canvas, at / f"sensitivity.{ending}", command=f"{command} --tier {sensitivity.tier}"
             )
 
-    pages = {"sensitivity.txt": str(done)}
-    return save_report(Path(folder), MARKER, done.to_dict(), pages, fill)
+    pages = {"sensitivity.txt": str(sensitivity)}
+    return save_report(Path(folder), MARKER, sensitivity.to_dict(), pages, fill)
 
 
-def _csv(done: Sensitivity, path: Path) -> None:
-    names = [parameter.id for parameter in done.parameters]
+def _csv(sensitivity: Sensitivity, path: Path) -> None:
+    names = [parameter.id for parameter in sensitivity.parameters]
     head = [*names, "part", "measured", "ci_low", "ci_high", "expected", "outcome", "verdict"]
-    defaults = {parameter.id: parameter.default for parameter in done.parameters}
+    defaults = {parameter.id: parameter.default for parameter in sensitivity.parameters}
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(head)
-        for trial in done.trials:
+        for trial in sensitivity.trials:
             values = [shown({**defaults, **trial.values}[name]) for name in names]
-            for part in trial.result.parts:
+            for number in trial.result.parts:
                 writer.writerow(
-                    [*values, part.name, part.measured, part.low, part.high, part.expected,
-                     part.outcome, trial.result.verdict]
+                    [*values, number.name, number.measured, number.low, number.high,
+                     number.expected, number.outcome, trial.result.verdict]
                 )  # fmt: skip
 
 
-def draw(done: Sensitivity) -> Canvas:
+def draw(sensitivity: Sensitivity) -> Canvas:
     """Draw the verdict of every trial, and the measured interval against what is expected.
 
     Parameters
     ----------
-    done
+    sensitivity
         What was found.
     """
     import matplotlib as mpl
@@ -81,42 +83,50 @@ def draw(done: Sensitivity) -> Canvas:
     from ackclock import _core
     from ackclock.plot import style
 
-    names = list(dict.fromkeys(part.name for trial in done.trials for part in trial.result.parts))
+    names = list(
+        dict.fromkeys(number.name for trial in sensitivity.trials for number in trial.result.parts)
+    )
     names = names[:4] or [""]
-    rows = len(done.trials)
+    rows = len(sensitivity.trials)
     with mpl.rc_context(style.style()["rc"]):
         canvas = style.figure(None, 3.2 + 3.4 * len(names), 1.6 + 0.32 * rows)
         grid = canvas.subplots(1, len(names), sharey=True, squeeze=False).ravel()
         for axes, name in zip(grid, names, strict=True):
-            _panel(axes, done, name)
-        grid[0].set_yticks(range(rows), [trial.label for trial in done.trials])
+            _panel(axes, sensitivity, name)
+        grid[0].set_yticks(range(rows), [trial.label for trial in sensitivity.trials])
         grid[0].set_ylim(rows - 0.4, -0.6)
         handles = [
             mpl.lines.Line2D([], [], linestyle="", markersize=7, label=verdict, **look)  # type: ignore[arg-type]
             for verdict, look in LOOK.items()
-            if any(trial.result.verdict == verdict for trial in done.trials)
+            if any(trial.result.verdict == verdict for trial in sensitivity.trials)
         ]
         canvas.legend(handles=handles, loc="outside upper right", ncols=3)
-        canvas.suptitle(f"{done.paper.name} {done.claim.id}", x=0.01, ha="left", fontsize=11)
-        style.recipe(canvas, version=_core.version(), claim=done.claim.id, tier=done.tier)
+        canvas.suptitle(
+            f"{sensitivity.paper.name} {sensitivity.claim.id}", x=0.01, ha="left", fontsize=11
+        )
+        style.recipe(
+            canvas, version=_core.version(), claim=sensitivity.claim.id, tier=sensitivity.tier
+        )
     return canvas
 
 
-def _panel(axes: Any, done: Sensitivity, name: str) -> None:
+def _panel(axes: Any, sensitivity: Sensitivity, name: str) -> None:
     """One number of the claim: its interval in every trial, what is expected shaded."""
-    for row, trial in enumerate(done.trials):
+    for row, trial in enumerate(sensitivity.trials):
         look = LOOK[trial.result.verdict]
-        for part in trial.result.parts:
-            if part.name == name and part.measured is not None:
-                if part.low is not None and part.high is not None:
-                    axes.plot([part.low, part.high], [row, row], color=look["color"], linewidth=2)
-                axes.plot(part.measured, row, linestyle="", markersize=7, **look)
-    goals = {p.goal for t in done.trials for p in t.result.parts if p.name == name}
+        for number in trial.result.parts:
+            if number.name == name and number.measured is not None:
+                if number.low is not None and number.high is not None:
+                    axes.plot(
+                        [number.low, number.high], [row, row], color=look["color"], linewidth=2
+                    )
+                axes.plot(number.measured, row, linestyle="", markersize=7, **look)
+    goals = {p.goal for t in sensitivity.trials for p in t.result.parts if p.name == name}
     goal = goals.pop() if len(goals) == 1 else None
     if goal is not None:
-        shown = axes.get_xlim()
+        x_limits = axes.get_xlim()
         near = [end for end in goal.ends if math.isfinite(end)]
-        low, high = min([shown[0], *near]), max([shown[1], *near])
+        low, high = min([x_limits[0], *near]), max([x_limits[1], *near])
         axes.axvspan(max(goal.low, low), min(goal.high, high), color="#0072B2", alpha=0.1, lw=0)
         axes.set_xlim(low, high)
     axes.set_xlabel(name or "measured; shaded: expected")

@@ -25,33 +25,33 @@ MOST = 4
 LOW, HIGH, BEST = "#9ca3af", "#0072B2", "#D55E00"
 
 
-def draw_parallel(found: Found) -> Figure:
+def draw_parallel(result: Found) -> Figure:
     """Draw each point as a line over the parameters; accepted ones in front, the best on top.
 
     Parameters
     ----------
-    found
+    result
         What was found.
     """
     import matplotlib as mpl
 
-    parameters = found.space.parameters
+    parameters = result.space.parameters
     with mpl.rc_context(style.style()["rc"]):
         canvas = style.figure(None, max(5.0, 1.5 + 1.5 * len(parameters)), 4.2)
         axes = canvas.subplots()
-        for place in found.valid:
-            is_in = place in found.accepted
-            heights = _heights(parameters, found.tried[place].values, place)
+        for index in result.valid:
+            is_in = index in result.accepted
+            heights = _heights(parameters, result.tried[index].values, index)
             axes.plot(heights, color=HIGH if is_in else LOW, linewidth=1.2 if is_in else 0.5,
                       alpha=0.7 if is_in else 0.35, zorder=2 + is_in)  # fmt: skip
-        axes.plot(_heights(parameters, found.values, None), color=BEST, linewidth=2.4, marker="o",
+        axes.plot(_heights(parameters, result.values, None), color=BEST, linewidth=2.4, marker="o",
                   zorder=5)  # fmt: skip
-        axes.plot(_heights(parameters, found.space.defaults, None), color="black", linewidth=1.4,
+        axes.plot(_heights(parameters, result.space.defaults, None), color="black", linewidth=1.4,
                   linestyle="--", marker="s", markerfacecolor="white", zorder=4)  # fmt: skip
-        for at, parameter in enumerate(parameters):
-            axes.axvline(at, color="#6b7280", linewidth=0.6, zorder=1)
+        for axis, parameter in enumerate(parameters):
+            axes.axvline(axis, color="#6b7280", linewidth=0.6, zorder=1)
             for height, label in _ticks(parameter):
-                axes.annotate(label, (at, height), xytext=(4, 0), textcoords="offset points",
+                axes.annotate(label, (axis, height), xytext=(4, 0), textcoords="offset points",
                               fontsize=7, va="center", zorder=6)  # fmt: skip
         axes.set_xticks(range(len(parameters)), [p.id for p in parameters], rotation=20)
         axes.set_yticks([])
@@ -67,44 +67,45 @@ def draw_parallel(found: Found) -> Figure:
     return canvas
 
 
-def draw_pairs(found: Found) -> Figure:
+def draw_pairs(result: Found) -> Figure:
     """Draw the score over each pair of the parameters that decide most.
 
     Parameters
     ----------
-    found
+    result
         What was found.
     """
     import matplotlib as mpl
 
-    order = list(found.surrogate.decides)
+    order = list(result.surrogate.decides)
     parameters = sorted(
-        found.space.parameters, key=lambda p: order.index(p.id) if p.id in order else len(order)
+        result.space.parameters,
+        key=lambda p: order.index(p.id) if p.id in order else len(order),
     )[:MOST]
     count = len(parameters)
     scores = {
-        place: score(found.joined(found.tried[place].rungs[0]), found.fitted)
-        for place in found.valid
+        index: score(result.joined(result.tried[index].rungs[0]), result.fitted)
+        for index in result.valid
     }
     with mpl.rc_context(style.style()["rc"]):
         canvas = style.figure(None, 1.4 + 2.1 * count, 0.8 + 2.0 * count)
         grid = canvas.subplots(count, count, squeeze=False)
-        drawn = None
+        dots = None
         for row, down in enumerate(parameters):
             for column, across in enumerate(parameters):
                 axes = grid[row, column]
                 if column > row:
                     axes.set_axis_off()
                     continue
-                x = [_heights([across], found.tried[p].values, p)[0] for p in scores]
-                y = [_heights([down], found.tried[p].values, p + 7)[0] for p in scores]
+                x = [_heights([across], result.tried[p].values, p)[0] for p in scores]
+                y = [_heights([down], result.tried[p].values, p + 7)[0] for p in scores]
                 values = list(scores.values())
                 if row == column:
                     y = values
-                drawn = axes.scatter(x, y, c=values, s=14, cmap="cividis")
+                dots = axes.scatter(x, y, c=values, s=14, cmap="cividis")
                 _label(axes, across, down, is_score=row == column)
-        if drawn is not None:
-            canvas.colorbar(drawn, ax=grid, label="mean vote of fitted claims", shrink=0.6)
+        if dots is not None:
+            canvas.colorbar(dots, ax=grid, label="mean vote of fitted claims", shrink=0.6)
     return canvas
 
 
@@ -137,12 +138,12 @@ def _listed(parameter: Parameter) -> list[Any]:
 
 
 def _heights(
-    parameters: Sequence[Parameter], values: Mapping[str, Any], place: int | None
+    parameters: Sequence[Parameter], values: Mapping[str, Any], index: int | None
 ) -> list[float]:
     """Where a point's values are drawn, from 0 to 1; points of one name are spread a little."""
     import math
 
-    made = []
+    heights = []
     for parameter in parameters:
         value = values[parameter.id]
         if parameter.range:
@@ -150,9 +151,9 @@ def _heights(
             number = as_number(value)
             if parameter.range.get("scale") == "log":
                 low, high, number = math.log(low), math.log(high), math.log(number)
-            made.append((number - low) / (high - low))
+            heights.append((number - low) / (high - low))
         else:
-            listed = _listed(parameter)
-            spread = 0.0 if place is None else ((place * 0.618) % 1 - 0.5) * 0.5
-            made.append((listed.index(value) + 0.5 + spread) / len(listed))
-    return made
+            choices = _listed(parameter)
+            spread = 0.0 if index is None else ((index * 0.618) % 1 - 0.5) * 0.5
+            heights.append((choices.index(value) + 0.5 + spread) / len(choices))
+    return heights

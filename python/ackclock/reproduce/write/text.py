@@ -18,21 +18,22 @@ GROUP = 12
 """Claims made from the same file are counted, not listed, if there are more than this."""
 
 
-def summary(done: Reproduction) -> str:
+def summary(reproduction: Reproduction) -> str:
     """Write what came out.
 
     Parameters
     ----------
-    done
+    reproduction
         The reproduction.
     """
-    paper = done.paper
-    errata = sum(result.claim.kind == "E" for result in done.claims)
-    head = f"{paper.name}, tier {done.tier}: {_counted(len(done.claims) - errata, 'claim')}"
+    paper = reproduction.paper
+    errata = sum(result.claim.kind == "E" for result in reproduction.claims)
+    claims = _counted(len(reproduction.claims) - errata, "claim")
+    head = f"{paper.name}, tier {reproduction.tier}: {claims}"
     head += f" and {_counted(errata, 'erratum', 'errata')}" if errata else ""
-    if sum(done.orders[name] for name in OUTCOMES):
-        head += f"; {describe_orders(done.orders)}"
-    listed = [claim for claim in done.claims if not _is_many(done, claim)]
+    if sum(reproduction.orders[name] for name in OUTCOMES):
+        head += f"; {describe_orders(reproduction.orders)}"
+    single_claims = [claim for claim in reproduction.claims if not _is_many(reproduction, claim)]
     rows = [
         [
             result.claim.id,
@@ -40,26 +41,33 @@ def summary(done: Reproduction) -> str:
             measured(result),
             _short(result.claim.statement, 60),
         ]
-        for result in listed
+        for result in single_claims
     ]
-    parts = [head, table(["claim", "standing", "measured [95 %]", "statement"], rows, most=1000)]
-    files = dict.fromkeys(result.claim.made_from for result in done.claims if result not in listed)
+    paragraphs = [
+        head,
+        table(["claim", "standing", "measured [95 %]", "statement"], rows, most=1000),
+    ]
+    files = dict.fromkeys(
+        result.claim.made_from for result in reproduction.claims if result not in single_claims
+    )
     for file in files:
-        rows_of_file = [result for result in done.claims if result.claim.made_from == file]
+        rows_of_file = [result for result in reproduction.claims if result.claim.made_from == file]
         text = ", ".join(
             f"{count} {name}"
             for name in STANDINGS
             if (count := sum(_name(result) == name for result in rows_of_file))
         )
-        parts.append(f"{len(rows_of_file)} claims of {file}: {text}")
-    standings_ = [f"{count} {name}" for name in STANDINGS if (count := done.count_standing(name))]
-    parts.append(f"standings: {', '.join(standings_)}")
-    if done.figures:
-        drawn = [item.figure.id for item in done.figures if not item.missing]
-        others = len(done.figures) - len(drawn)
-        text = f"figures: {', '.join(drawn) or 'none'}"
-        parts.append(f"{text}; {others} not drawn" if others else text)
-    return "\n\n".join(parts)
+        paragraphs.append(f"{len(rows_of_file)} claims of {file}: {text}")
+    standings_ = [
+        f"{count} {name}" for name in STANDINGS if (count := reproduction.count_standing(name))
+    ]
+    paragraphs.append(f"standings: {', '.join(standings_)}")
+    if reproduction.figures:
+        drawn_ids = [item.figure.id for item in reproduction.figures if not item.missing]
+        missing_count = len(reproduction.figures) - len(drawn_ids)
+        text = f"figures: {', '.join(drawn_ids) or 'none'}"
+        paragraphs.append(f"{text}; {missing_count} not drawn" if missing_count else text)
+    return "\n\n".join(paragraphs)
 
 
 def _is_many(done: Reproduction, result: ClaimResult) -> bool:

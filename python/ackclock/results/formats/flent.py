@@ -70,10 +70,10 @@ def write(run: Recorded, path: Path, link: str | None = None) -> Path:
     both = np.array(
         [[np.nan if rate is None else rate for rate in row] for row in results.values()]
     )
-    known = [column[~np.isnan(column)] for column in both.T]
-    results["TCP upload avg"] = [float(k.mean()) if len(k) else None for k in known]
-    results["TCP upload sum"] = [float(k.sum()) if len(k) else None for k in known]
-    results["TCP upload fairness"] = [float(jain(k)) if k.any() else None for k in known]
+    present_rates = [column[~np.isnan(column)] for column in both.T]
+    results["TCP upload avg"] = [float(k.mean()) if len(k) else None for k in present_rates]
+    results["TCP upload sum"] = [float(k.sum()) if len(k) else None for k in present_rates]
+    results["TCP upload fairness"] = [float(jain(k)) if k.any() else None for k in present_rates]
     for name in ("avg", "sum", "fairness"):
         meta[f"TCP upload {name}"] = {"UNITS": "Idx" if name == "fairness" else "Mbits/s"}
     document = {
@@ -107,15 +107,15 @@ def _known(value: float) -> float | None:
 def _raw(
     rows: dict[str, Any], times: npt.NDArray[np.float64], rates: npt.NDArray[np.float64]
 ) -> list[dict[str, float]]:
-    at = dict(zip(times[1:].tolist(), rates.tolist(), strict=True))
+    rate_at = dict(zip(times[1:].tolist(), rates.tolist(), strict=True))
     columns = (rows[name].tolist() for name in ("time_s", "cwnd_segments", "srtt_s"))
-    made = []
+    points = []
     for time, cwnd, srtt in zip(*columns, strict=True):
-        if time not in at or np.isnan(at[time]):
+        if time not in rate_at or np.isnan(rate_at[time]):
             continue
-        entry = {"t": time, "val": at[time], "tcp_cwnd": cwnd}
-        made.append({**entry, "tcp_rtt": srtt * 1e3} if srtt > 0 else entry)
-    return made
+        entry = {"t": time, "val": rate_at[time], "tcp_cwnd": cwnd}
+        points.append({**entry, "tcp_rtt": srtt * 1e3} if srtt > 0 else entry)
+    return points
 
 
 def _metadata(

@@ -96,7 +96,7 @@ class _Flow:
         if flags & _DATAGRAM or self.is_quic:
             length = max(size, 28)
             segment = ports + struct.pack("!HH", length - 20, 0)
-            protocol, at = 17, 6
+            protocol, checksum_at = 17, 6
         else:
             options = self._options(row, stamp or Stamp())
             header = 20 + len(options)
@@ -110,12 +110,12 @@ class _Flow:
                 + struct.pack("!BBHHH", header // 4 << 4, bits, 0xFFFF, 0, 0)
                 + options
             )
-            protocol, at = 6, 16
+            protocol, checksum_at = 6, 16
         pseudo = source + target + struct.pack("!BBH", 0, protocol, length - 20)
         check = _checksum(pseudo + segment)
         if protocol == 17 and check == 0:
             check = 0xFFFF
-        segment = segment[:at] + struct.pack("!H", check) + segment[at + 2 :]
+        segment = segment[:checksum_at] + struct.pack("!H", check) + segment[checksum_at + 2 :]
         ecn = 3 if flags & _CE else 2 if flags & _ECT else 0
         self.identification = (self.identification + 1) & 0xFFFF
         ip = struct.pack(
@@ -192,15 +192,15 @@ def write(run: Recorded, path: Path, link: str | None = None) -> Path:
     rows = packets.to_pylist()
     for row in rows:
         row.setdefault("flags", _ACK if row["is_ack"] else 0)
-    known = [str(entry["id"]) for entry in summary["links"]]
+    link_names = [str(entry["id"]) for entry in summary["links"]]
     if link is None:
         left = [str(row["link"]) for row in rows if row["event"] == "departure"]
         if not left:
             raise UnsupportedError("no packet left any link, so there is nothing to write")
         link = _busiest(left)
-    elif link not in known:
-        raise UnsupportedError(f'there is no link "{link}"; {suggestion(link, known)}')
-    both = [link, *(name for name in [_reverse(link)] if name in known)]
+    elif link not in link_names:
+        raise UnsupportedError(f'there is no link "{link}"; {suggestion(link, link_names)}')
+    both = [link, *(name for name in [_reverse(link)] if name in link_names)]
     flows = _flows(summary, scenario, rows)
     comment = f"scenario {summary['scenario_hash']}, seed {summary['seed']}"
     chunks = [section(f"ackclock {summary['version']}", comment), *map(interface, both)]
@@ -209,8 +209,8 @@ def write(run: Recorded, path: Path, link: str | None = None) -> Path:
     for row, stamp in zip(rows, _stamps(summary, scenario, rows, flows), strict=True):
         if row["event"] == "departure" and row["link"] in both:
             data, length = flows[str(row["flow"])].packet(row, stamp)
-            at = round(row["time_s"] * 10**NANOSECONDS)
-            chunks.append(captured(both.index(str(row["link"])), at, data, length))
+            time_ns = round(row["time_s"] * 10**NANOSECONDS)
+            chunks.append(captured(both.index(str(row["link"])), time_ns, data, length))
     return write_whole(path, b"".join(chunks))
 
 
@@ -249,21 +249,21 @@ def _flows(
     for row in rows:
         sizes[str(row["flow"])].see(row)
     settings = tcp_sizes(summary, scenario)
-    made = {}
+    flow_of_name = {}
     for index, flow in enumerate(summary["flows"]):
         name = str(flow["id"])
         ends = tuple(
             _address(1 + nodes.setdefault(str(flow[end]), len(nodes))) for end in ("src", "dst")
         )
         # The table does not say which entry of the scenario made the flow; its lengths do.
-        fitting = [one for one in settings if sizes[name].fit(one)] or settings
-        chosen = fitting[0] if fitting else None
+        fitting = [candidate for candidate in settings if sizes[name].fit(candidate)] or settings
+        tcp_size = fitting[0] if fitting else None
         is_over = flow["completed_after_s"] is not None
-        if chosen is not None and is_over and sizes[name].last is None:
+        if tcp_size is not None and is_over and sizes[name].last is None:
             # The link was recorded in the acknowledgements' direction alone.
             count = flow["delivered_packets"]
-            missing = count * chosen.mss - flow["delivered_bytes"]
-            sizes[name].last = count - 1, chosen.full - missing
+            missing = count * tcp_size.mss - flow["delivered_bytes"]
+            sizes[name].last = count - 1, tcp_size.full - missing
         quic = flow["recovery"] == "quic"
-        made[name] = _Flow(index, (ends[0], ends[1]), sizes[name], chosen, is_quic=quic)
-    return made
+        flow_of_name[name] = _Flow(index, (ends[0], ends[1]), sizes[name], tcp_size, is_quic=quic)
+    return flow_of_name

@@ -59,15 +59,15 @@ class _Trace:
         self.builder.write_packet(packet)
         return self.tracks
 
-    def event(self, at: float, track: int, kind: str, **known: Any) -> None:
+    def event(self, time_s: float, track: int, kind: str, **fields: Any) -> None:
         """Write an event at a simulated time [s]."""
         packet = self._packet()
-        packet.timestamp = round(at * 1e9)
+        packet.timestamp = round(time_s * 1e9)
         packet.timestamp_clock_id = _CLOCK
         event = packet.track_event
         event.type = self.events.TrackEvent.Type.Value(f"TYPE_{kind}")
         event.track_uuid = track
-        for name, value in known.items():
+        for name, value in fields.items():
             setattr(event, name, value)
         self.builder.write_packet(packet)
 
@@ -125,9 +125,9 @@ def _write_flow(
     states = tables.get("states", {}).get(name)
     if states is not None and len(states["time_s"]):
         times = states["time_s"].tolist()
-        for at, end, state in zip(times, [*times[1:], until], states["state"], strict=True):
-            trace.event(at, track, "SLICE_BEGIN", name=str(state))
-            trace.event(max(at, end), track, "SLICE_END")
+        for time_s, end, state in zip(times, [*times[1:], until], states["state"], strict=True):
+            trace.event(time_s, track, "SLICE_BEGIN", name=str(state))
+            trace.event(max(time_s, end), track, "SLICE_END")
     _write_drops(trace, track, tables.get("drops", {}).get(name), "seq")
     windows = tables.get("windows", tables.get("flow_samples", {})).get(name)
     if windows is not None:

@@ -64,15 +64,17 @@ def write(run: Recorded, path: Path, link: str | None = None) -> Path:
     require_any(run, _TABLES)
     summary = run.summary
     sizes = segments(run)
-    found: dict[str, list[Event]] = defaultdict(list)
+    events_of_flow: dict[str, list[Event]] = defaultdict(list)
     for events in (_windows(run, sizes), _rtts(run), _smoothed(run), _states(run)):
         for flow, event in events:
-            found[flow].append(event)
+            events_of_flow[flow].append(event)
     if "packets" in run.tables:
         for flow, event in _packets(run, sizes):
-            found[flow].append(event)
+            events_of_flow[flow].append(event)
     traces = [
-        _trace(flow, found[str(flow["id"])]) for flow in summary["flows"] if found[str(flow["id"])]
+        _trace(flow, events_of_flow[str(flow["id"])])
+        for flow in summary["flows"]
+        if events_of_flow[str(flow["id"])]
     ]
     if not traces:
         raise UnsupportedError("nothing was recorded of any flow, so there is nothing to write")
@@ -101,7 +103,8 @@ def _trace(flow: Mapping[str, Any], events: list[Event]) -> dict[str, Any]:
             "reference_time": 0.0,
         },
         "events": [
-            {"time": round(at * 1e3, 9), "name": name, "data": data} for at, name, data in events
+            {"time": round(time_s * 1e3, 9), "name": name, "data": data}
+            for time_s, name, data in events
         ],
     }
 
@@ -120,15 +123,15 @@ def _windows(run: Recorded, sizes: Mapping[str, Segment]) -> Iterator[tuple[str,
     names = ("time_s", "cwnd_segments", "ssthresh_segments", "in_flight_segments")
     for flow, rows in _parts(run, "windows"):
         size = sizes[flow].payload
-        for at, cwnd, ssthresh, flying in zip(*(rows[name] for name in names), strict=True):
-            known = {
+        for time_s, cwnd, ssthresh, flying in zip(*(rows[name] for name in names), strict=True):
+            metrics = {
                 "congestion_window": round(cwnd * size),
                 "bytes_in_flight": flying * size,
                 "packets_in_flight": flying,
             }
             if np.isfinite(ssthresh):
-                known["ssthresh"] = round(ssthresh * size)
-            yield flow, _metrics(at, **known)
+                metrics["ssthresh"] = round(ssthresh * size)
+            yield flow, _metrics(time_s, **metrics)
 
 
 def _rtts(run: Recorded) -> Iterator[tuple[str, Event]]:
@@ -198,7 +201,7 @@ class _Sender:
         header = self.header(row["flags"], under_way.popleft())
         return row["time_s"], "recovery:packet_lost", {"header": header}
 
-    def receive(self, row: Mapping[str, Any], at: float) -> Event:
+    def receive(self, row: Mapping[str, Any], time_s: float) -> Event:
         """An acknowledgement that arrives."""
         number, self.received = self.received, self.received + 1
         frames: list[dict[str, Any]] = []
@@ -211,7 +214,7 @@ class _Sender:
             "frames": frames,
             "raw": {"length": row["size_bytes"]},
         }
-        return at, "transport:packet_received", data
+        return time_s, "transport:packet_received", data
 
     def _acknowledge(self, row: Mapping[str, Any]) -> list[int]:
         blocks = [(self.acknowledged, row["seq"])]
@@ -250,20 +253,20 @@ def _packets(run: Recorded, sizes: Mapping[str, Segment]) -> Iterator[tuple[str,
         flow, link = str(row["flow"]), links[str(row["link"])]
         if row.setdefault("flags", int(row["is_ack"])) & _DATAGRAM or flow in quic:
             continue
-        kind, at = None, row["time_s"]
+        kind, time_s = None, row["time_s"]
         if not row["is_ack"] and row["event"] == "arrival" and str(link["src"]) == source[flow]:
             kind = "send"
         elif not row["is_ack"] and row["event"] == "drop":
             kind = "lose"
         elif row["is_ack"] and row["event"] == "departure" and str(link["dst"]) == source[flow]:
-            at += row["size_bytes"] * 8 / link["rate_bps"] + link["propagation_s"]
+            time_s += row["size_bytes"] * 8 / link["rate_bps"] + link["propagation_s"]
             kind = "receive" if str(link["id"]) not in varying else None
         if kind is not None:
-            steps.append((at, len(steps), kind, flow, row))
-    for at, _, kind, flow, row in sorted(steps, key=lambda step: step[:2]):
+            steps.append((time_s, len(steps), kind, flow, row))
+    for time_s, _, kind, flow, row in sorted(steps, key=lambda step: step[:2]):
         sender = senders[flow]
         if kind == "receive":
-            yield flow, sender.receive(row, at)
+            yield flow, sender.receive(row, time_s)
         else:
             event = sender.send(row) if kind == "send" else sender.lose(row)
             if event is not None:

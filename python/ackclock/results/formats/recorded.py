@@ -103,8 +103,8 @@ def require_any(run: Recorded, names: tuple[str, ...]) -> None:
         Tables, one of which is needed.
     """
     if not any(name in run.tables for name in names):
-        listed = ", ".join(f'"{name}"' for name in names)
-        message = f"none of the tables {listed} was recorded; run with record.tables = [{listed}]"
+        quoted = ", ".join(f'"{name}"' for name in names)
+        message = f"none of the tables {quoted} was recorded; run with record.tables = [{quoted}]"
         raise UnsupportedError(message)
 
 

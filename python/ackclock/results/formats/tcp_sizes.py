@@ -107,20 +107,20 @@ def segments(run: Recorded) -> dict[str, Segment]:
         The run.
     """
     scenario = without_code(run.scenario)
-    known = tcp_sizes(run.summary, scenario.core_json())
+    sizes = tcp_sizes(run.summary, scenario.core_json())
     # Both are of the same path, so that their ratio is a full segment on the wire.
     wire = {
         str(flow["id"]): round(flow["bdp_bytes"] / flow["bdp_segments"])
         for flow in scenario.explain().data["flows"]
         if flow.get("bdp_segments")
     }
-    found = {}
+    segment_of_flow = {}
     for flow in run.summary["flows"]:
         name = str(flow["id"])
-        fitting = [one for one in known if one.full == wire.get(name)]
+        fitting = [size for size in sizes if size.full == wire.get(name)]
         if fitting:
-            found[name] = Segment(fitting[0].mss, fitting[0].full - fitting[0].mss)
+            segment_of_flow[name] = Segment(fitting[0].mss, fitting[0].full - fitting[0].mss)
         else:
             mean = math.ceil(flow["delivered_bytes"] / max(1, flow["delivered_packets"]))
-            found[name] = Segment(max(1, wire.get(name, 0) - _HEADERS, mean), _HEADERS)
-    return found
+            segment_of_flow[name] = Segment(max(1, wire.get(name, 0) - _HEADERS, mean), _HEADERS)
+    return segment_of_flow

@@ -62,7 +62,7 @@ def stamps(
     """
     followed: dict[Any, deque[Stamp]] = defaultdict(deque)
     heard: dict[str, list[tuple[float, bool, Mapping[str, Any], Stamp]]] = defaultdict(list)
-    found: list[Stamp | None] = []
+    packet_stamps: list[Stamp | None] = []
     for row in rows:
         flow, link = str(row["flow"]), str(row["link"])
         stamp = None
@@ -90,10 +90,10 @@ def stamps(
                 elif way.rate_bps:
                     under_way = row["size_bytes"] * 8 / way.rate_bps + way.propagation_s
                     heard[flow].append((row["time_s"] + under_way - _TIE_S, True, row, stamp))
-        found.append(stamp)
+        packet_stamps.append(stamp)
     for events in heard.values():
         _echo(sorted(events, key=lambda event: event[0]))
-    return found
+    return packet_stamps
 
 
 def _twins(row: Mapping[str, Any]) -> tuple[Any, ...]:

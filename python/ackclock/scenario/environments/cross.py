@@ -43,8 +43,8 @@ def sources(rate_bps: float, flows: int, capacity_bps: float) -> int:
     capacity_bps
         Capacity of the link [bit/s].
     """
-    wanted = flows * rate_bps
-    return max(round(flows * (capacity_bps - wanted) / wanted), 0)
+    test_bps = flows * rate_bps
+    return max(round(flows * (capacity_bps - test_bps) / test_bps), 0)
 
 
 def available(pattern: Pattern, flows: int, capacity_bps: float, by: str) -> Pattern:
@@ -65,8 +65,8 @@ def available(pattern: Pattern, flows: int, capacity_bps: float, by: str) -> Pat
         return pattern
     return Pattern.of(
         [
-            (at, capacity_bps / (flows + sources(rate, flows, capacity_bps)))
-            for at, rate in pattern.steps()
+            (time_s, capacity_bps / (flows + sources(rate, flows, capacity_bps)))
+            for time_s, rate in pattern.steps()
         ]
     )
 
@@ -93,7 +93,7 @@ class Place:
     name: str
 
 
-def cross_flows(pattern: Pattern, settings: Settings, place: Place) -> list[Data]:
+def cross_flows(pattern: Pattern, settings: Settings, bottleneck: Place) -> list[Data]:
     """Make the flows that leave a bandwidth.
 
     Parameters
@@ -102,7 +102,7 @@ def cross_flows(pattern: Pattern, settings: Settings, place: Place) -> list[Data
         Bandwidth per test flow.
     settings
         Of the environment; ``by`` is not ``link``.
-    place
+    bottleneck
         The link.
 
     Returns
@@ -111,15 +111,15 @@ def cross_flows(pattern: Pattern, settings: Settings, place: Place) -> list[Data
         Flows as a scenario has them.
     """
     if settings.by == "cbr-flows":
-        return _many(pattern, settings, place)
+        return _many(pattern, settings, bottleneck)
     schedule = [
-        {"at": at, "rate": round(max(place.capacity_bps - place.flows * rate, 0.0))}
-        for at, rate in pattern.steps()
+        {"at": time_s, "rate": round(max(bottleneck.capacity_bps - bottleneck.flows * rate, 0.0))}
+        for time_s, rate in pattern.steps()
     ]
     if all(step["rate"] == 0 for step in schedule):
         return []
-    source = {**_common(settings), "rate": round(place.capacity_bps), "schedule": schedule}
-    return [{"id": place.name, **place.ends, "source": source}]
+    source = {**_common(settings), "rate": round(bottleneck.capacity_bps), "schedule": schedule}
+    return [{"id": bottleneck.name, **bottleneck.ends, "source": source}]
 
 
 def _common(settings: Settings) -> Data:
@@ -141,11 +141,11 @@ def _periods(counts: list[tuple[float, int]], k: int) -> list[Data]:
     """When at least ``k`` sources are on; the last period has no end that a run would reach."""
     periods: list[Data] = []
     on: float | None = None
-    for at, count in counts:
+    for time_s, count in counts:
         if count >= k and on is None:
-            on = at
+            on = time_s
         elif count < k and on is not None:
-            periods.append({"on": on, "off": at})
+            periods.append({"on": on, "off": time_s})
             on = None
     if on is not None:
         periods.append({"on": on, "off": 1e6})

@@ -49,74 +49,76 @@ def expand(data: Data) -> Data:
     ScenarioError
         The environment's settings contradict each other.
     """
-    chosen = settings(data["net"])
-    found = _contradictions(data, chosen)
-    if found:
-        raise ScenarioError(found)
-    rtts = round_trips(data, chosen)
+    options = settings(data["net"])
+    problems = _contradictions(data, options)
+    if problems:
+        raise ScenarioError(problems)
+    rtts = round_trips(data, options)
     flows = _singles(data)
-    if chosen.environment.has_transfers:
-        made = compiled_transfers(data, chosen, rtts, flows)
-    elif chosen.topology == "ring":
-        made = _ring(data, chosen, rtts, flows)
+    if options.environment.has_transfers:
+        expanded = compiled_transfers(data, options, rtts, flows)
+    elif options.topology == "ring":
+        expanded = _ring(data, options, rtts, flows)
     else:
-        made = _dumbbell(chosen, bandwidth(data, chosen), rtts, flows)
-    return {**data, **made}
+        expanded = _dumbbell(options, bandwidth(data, options), rtts, flows)
+    return {**data, **expanded}
 
 
-def _contradictions(data: Data, chosen: Settings) -> list[Problem]:
-    found = []
-    free = chosen.environment.rule == "steps"
-    if free and not chosen.steps:
-        found.append(Problem("net.steps", "is missing; the environment steps needs at least one"))
-    if free and chosen.steps and chosen.steps[0][0] != 0:
-        found.append(Problem("net.steps[0].at", f"is {chosen.steps[0][0]:g} s, but must be 0"))
-    if sorted({at for at, _ in chosen.steps}) != [at for at, _ in chosen.steps]:
-        found.append(Problem("net.steps", "must be in order of time without repetition"))
-    if not free and chosen.steps:
-        name = chosen.environment.name
-        found.append(Problem("net.steps", f"has no place in {name}; expected the name steps"))
-    if chosen.period_s is not None and chosen.steps and chosen.steps[-1][0] >= chosen.period_s:
-        found.append(Problem("net.period", "must be more than the last step's time"))
-    if chosen.step_s <= 0:
-        found.append(Problem("net.step", "is 0 s, but it must be more than 0"))
-    if chosen.topology == "ring" and (chosen.environment.has_transfers or chosen.by == "link"):
+def _contradictions(data: Data, options: Settings) -> list[Problem]:
+    problems = []
+    free = options.environment.rule == "steps"
+    if free and not options.steps:
+        problems.append(
+            Problem("net.steps", "is missing; the environment steps needs at least one")
+        )
+    if free and options.steps and options.steps[0][0] != 0:
+        problems.append(Problem("net.steps[0].at", f"is {options.steps[0][0]:g} s, but must be 0"))
+    if sorted({time_s for time_s, _ in options.steps}) != [time_s for time_s, _ in options.steps]:
+        problems.append(Problem("net.steps", "must be in order of time without repetition"))
+    if not free and options.steps:
+        name = options.environment.name
+        problems.append(Problem("net.steps", f"has no place in {name}; expected the name steps"))
+    if options.period_s is not None and options.steps and options.steps[-1][0] >= options.period_s:
+        problems.append(Problem("net.period", "must be more than the last step's time"))
+    if options.step_s <= 0:
+        problems.append(Problem("net.step", "is 0 s, but it must be more than 0"))
+    if options.topology == "ring" and (options.environment.has_transfers or options.by == "link"):
         message = 'is "ring", which has cross traffic of constant-rate sources only'
-        found.append(Problem("net.topology", message))
-    if chosen.topology == "ring" and chosen.flows < 5:
-        message = f"is {chosen.flows}; a ring of two bottlenecks per flow needs at least 5"
-        found.append(Problem("net.flows", message))
+        problems.append(Problem("net.topology", message))
+    if options.topology == "ring" and options.flows < 5:
+        message = f"is {options.flows}; a ring of two bottlenecks per flow needs at least 5"
+        problems.append(Problem("net.flows", message))
     # The shortest path has 4 access delays; the rest is the bottleneck's.
     least = 8 * ACCESS_S
-    if chosen.rtt_s * (1 - chosen.rtt_spread) < least:
+    if options.rtt_s * (1 - options.rtt_spread) < least:
         message = f"with its spread is below {least * 1e3:g} ms, the delay of the access links"
-        found.append(Problem("net.rtt", message))
-    found += _flow_problems(data, chosen)
-    if not found and chosen.by == "cbr-flows" and not chosen.environment.has_transfers:
-        found += _too_many_sources(data, chosen)
-    return found
+        problems.append(Problem("net.rtt", message))
+    problems += _flow_problems(data, options)
+    if not problems and options.by == "cbr-flows" and not options.environment.has_transfers:
+        problems += _too_many_sources(data, options)
+    return problems
 
 
-def _flow_problems(data: Data, chosen: Settings) -> list[Problem]:
-    found = []
+def _flow_problems(data: Data, options: Settings) -> list[Problem]:
+    problems = []
     for number, flow in enumerate(data.get("flows", ())):
         if "pair" not in flow or "source" in flow:
             message = "must be a test flow: TCP, with a pair; cross traffic is the environment's"
-            found.append(Problem(f"flows[{number}]", message))
-        elif flow["pair"] + flow.get("count", 1) > chosen.flows:
+            problems.append(Problem(f"flows[{number}]", message))
+        elif flow["pair"] + flow.get("count", 1) > options.flows:
             last = flow["pair"] + flow.get("count", 1) - 1
-            message = f"reaches {last}, but the environment has pairs 0 to {chosen.flows - 1}"
-            found.append(Problem(f"flows[{number}].pair", message))
-    return found
+            message = f"reaches {last}, but the environment has pairs 0 to {options.flows - 1}"
+            problems.append(Problem(f"flows[{number}].pair", message))
+    return problems
 
 
-def _too_many_sources(data: Data, chosen: Settings) -> list[Problem]:
-    rates = bandwidth(data, chosen).rates_bps
+def _too_many_sources(data: Data, options: Settings) -> list[Problem]:
+    rates = bandwidth(data, options).rates_bps
     least = min(rates)
     if least <= 0:
         message = "reaches 0 bit/s, which no number of sources of fixed rate can leave"
         return [Problem("net.steps", message)]
-    count = sources(least, chosen.flows, chosen.capacity_bps)
+    count = sources(least, options.flows, options.capacity_bps)
     if count > MOST_SOURCES:
         message = f"requests {count} sources of fixed rate; expected at most {MOST_SOURCES}"
         return [Problem("net.floor", message)]
@@ -125,119 +127,121 @@ def _too_many_sources(data: Data, chosen: Settings) -> list[Problem]:
 
 def _singles(data: Data) -> list[Data]:
     """Test flows one by one, as the core would count them."""
-    made = []
+    singles = []
     for flow in data.get("flows", ()):
         count = flow.get("count", 1)
         start = parse(flow.get("start", 0), "duration")
         gap = parse(flow.get("stagger", 0), "duration")
         for copy in range(count):
-            one = {k: v for k, v in flow.items() if k not in ("count", "stagger")}
-            one |= {"pair": flow["pair"] + copy, "start": start + copy * gap}
+            single = {k: v for k, v in flow.items() if k not in ("count", "stagger")}
+            single |= {"pair": flow["pair"] + copy, "start": start + copy * gap}
             if count > 1 and "id" in flow:
-                one["id"] = f"{flow['id']}{copy}"
-            made.append(one)
-    return made
+                single["id"] = f"{flow['id']}{copy}"
+            singles.append(single)
+    return singles
 
 
-def bandwidth(data: Data, chosen: Settings, *, link: int | None = None) -> Pattern:
+def bandwidth(data: Data, options: Settings, *, link: int | None = None) -> Pattern:
     """The bandwidth that is meant to be available to each test flow.
 
     Parameters
     ----------
     data
         The scenario, for its seed and length.
-    chosen
+    options
         Its environment; not one of TCP transfers.
     link
         In a ring, the number of the link, each with separate draws.
     """
     duration = parse(data["duration"], "duration")
-    if chosen.environment.rule == "steps":
+    if options.environment.rule == "steps":
         steps = []
         turn = 0.0
         while turn < duration:
-            steps += [(turn + at, rate) for at, rate in chosen.steps]
-            if chosen.period_s is None:
+            steps += [(turn + time_s, rate) for time_s, rate in options.steps]
+            if options.period_s is None:
                 break
-            turn += chosen.period_s
-        most = chosen.capacity_bps / chosen.flows
-        return Pattern.of([(at, min(rate, most)) for at, rate in steps if at < duration])
+            turn += options.period_s
+        most = options.capacity_bps / options.flows
+        return Pattern.of(
+            [(time_s, min(rate, most)) for time_s, rate in steps if time_s < duration]
+        )
     seed = int(data.get("seed", 1))
     return pattern(
-        chosen.environment,
+        options.environment,
         duration_s=duration,
-        step_s=chosen.step_s,
-        floor=chosen.floor,
-        most_bps=chosen.capacity_bps / chosen.flows,
-        base_bps=chosen.base_bps,
+        step_s=options.step_s,
+        floor=options.floor,
+        most_bps=options.capacity_bps / options.flows,
+        base_bps=options.base_bps,
         seed=seed if link is None else seed * 1_000_003 + link + 1,
     )
 
 
-def round_trips(data: Data, chosen: Settings) -> list[float]:
+def round_trips(data: Data, options: Settings) -> list[float]:
     """Round-trip propagation time of each test flow [s], whole microseconds.
 
     Parameters
     ----------
     data
         The scenario, for its seed.
-    chosen
+    options
         Its environment.
     """
     draw = random.Random(f"{data.get('seed', 1)}/environment/rtt")
-    spread = chosen.rtt_spread
+    spread = options.rtt_spread
     return [
-        round(chosen.rtt_s * (1 + draw.uniform(-spread, spread)), 6) for _ in range(chosen.flows)
+        round(options.rtt_s * (1 + draw.uniform(-spread, spread)), 6) for _ in range(options.flows)
     ]
 
 
-def _dumbbell(chosen: Settings, meant: Pattern, rtts: Sequence[float], flows: list[Data]) -> Data:
-    n = chosen.flows
+def _dumbbell(options: Settings, meant: Pattern, rtts: Sequence[float], flows: list[Data]) -> Data:
+    n = options.flows
     net: Data = {
         "kind": "dumbbell",
         "pairs": n + 1,
-        "rate": round(chosen.capacity_bps),
-        "rtts": [*rtts, chosen.rtt_s],
+        "rate": round(options.capacity_bps),
+        "rtts": [*rtts, options.rtt_s],
         "access_delay": ACCESS_S,
-        "buffer": chosen.buffer,
-        "qdisc": chosen.qdisc,
+        "buffer": options.buffer,
+        "qdisc": options.qdisc,
     }
-    if chosen.by == "link":
-        net["rate"] = round(n * chosen.base_bps)
-        net["access_rate"] = round(10 * chosen.capacity_bps)
-        steps = [{"at": at, "rate": round(n * rate)} for at, rate in meant.steps()]
+    if options.by == "link":
+        net["rate"] = round(n * options.base_bps)
+        net["access_rate"] = round(10 * options.capacity_bps)
+        steps = [{"at": time_s, "rate": round(n * rate)} for time_s, rate in meant.steps()]
         net["schedule"] = {"steps": steps}
         return {"net": net, "flows": flows}
-    cross = cross_flows(meant, chosen, Place(n, chosen.capacity_bps, {"pair": n}, CBR))
+    cross = cross_flows(meant, options, Place(n, options.capacity_bps, {"pair": n}, CBR))
     return {"net": net, "flows": [*flows, *cross]}
 
 
-def ring_bandwidths(data: Data, chosen: Settings) -> list[Pattern]:
+def ring_bandwidths(data: Data, options: Settings) -> list[Pattern]:
     """What is meant to be available to each test flow on each link of a ring.
 
     Parameters
     ----------
     data
         The scenario.
-    chosen
+    options
         Its environment.
     """
-    capacity = 2 * chosen.capacity_bps / chosen.flows
+    capacity = 2 * options.capacity_bps / options.flows
     return [
-        available(bandwidth(data, chosen, link=i), 2, capacity, chosen.by)
-        for i in range(chosen.flows)
+        available(bandwidth(data, options, link=i), 2, capacity, options.by)
+        for i in range(options.flows)
     ]
 
 
-def _ring(data: Data, chosen: Settings, rtts: Sequence[float], flows: list[Data]) -> Data:
+def _ring(data: Data, options: Settings, rtts: Sequence[float], flows: list[Data]) -> Data:
     """Flow i goes from h(i) over r(i), r(i+1), r(i+2) to h(i+2); link i carries flows i and i-1."""
-    n = chosen.flows
-    capacity = 2 * chosen.capacity_bps / n
-    shortest = chosen.rtt_s * (1 - chosen.rtt_spread)
+    n = options.flows
+    capacity = 2 * options.capacity_bps / n
+    shortest = options.rtt_s * (1 - options.rtt_spread)
     hop = shortest / 4 - 2 * ACCESS_S
     links: list[Data] = []
     cross: list[Data] = []
-    for i, meant in enumerate(ring_bandwidths(data, chosen)):
+    for i, meant in enumerate(ring_bandwidths(data, options)):
         after = (i + 1) % n
         links.append(
             {
@@ -245,8 +249,8 @@ def _ring(data: Data, chosen: Settings, rtts: Sequence[float], flows: list[Data]
                 "b": f"r{after}",
                 "rate": round(capacity),
                 "delay": hop,
-                "buffer": chosen.buffer,
-                "qdisc": chosen.qdisc,
+                "buffer": options.buffer,
+                "qdisc": options.qdisc,
             }
         )
         # What a flow's round trip exceeds the shortest by is on the sender's side.
@@ -269,7 +273,7 @@ def _ring(data: Data, chosen: Settings, rtts: Sequence[float], flows: list[Data]
             }
         )
         ends = {"src": f"h{i}", "dst": f"d{after}"}
-        cross += cross_flows(meant, chosen, Place(2, capacity, ends, f"{CBR}-{i}-"))
+        cross += cross_flows(meant, options, Place(2, capacity, ends, f"{CBR}-{i}-"))
     test = []
     for flow in flows:
         i = flow["pair"]
@@ -278,15 +282,15 @@ def _ring(data: Data, chosen: Settings, rtts: Sequence[float], flows: list[Data]
     return {"net": {"kind": "graph", "links": links}, "flows": [*test, *cross]}
 
 
-def meant_available(data: Data, chosen: Settings) -> Pattern:
+def meant_available(data: Data, options: Settings) -> Pattern:
     """The bandwidth per test flow that cross traffic is made for, on a single bottleneck.
 
     Parameters
     ----------
     data
         The scenario.
-    chosen
+    options
         Its environment, on a single bottleneck.
     """
-    meant = bandwidth(data, chosen)
-    return available(meant, chosen.flows, chosen.capacity_bps, chosen.by)
+    meant = bandwidth(data, options)
+    return available(meant, options.flows, options.capacity_bps, options.by)

@@ -151,8 +151,8 @@ def pattern(
 
     steps = []
     for number, rate in enumerate(rates()):
-        at = number * step_s
-        if at >= duration_s:
+        time_s = number * step_s
+        if time_s >= duration_s:
             break
-        steps.append((at, rate))
+        steps.append((time_s, rate))
     return Pattern.of(steps)

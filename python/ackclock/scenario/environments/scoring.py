@@ -63,15 +63,15 @@ def annotate(run: Outcome, data: Data) -> None:
     """
     import numpy as np
 
-    chosen = settings(data["net"])
+    options = settings(data["net"])
     flows = run.summary["flows"]
     test = [flow for flow in flows if not _is_cross(str(flow["id"]))]
-    measured = _measure(data, chosen, test, flows)
+    measured = _measure(data, options, test, flows)
     run.summary["environment"] = measured
     run.summary["flows"] = test
-    kept = {str(flow["id"]) for flow in test}
+    test_ids = {str(flow["id"]) for flow in test}
     assert isinstance(run.tables, Tables)
-    run.tables.keep("flows", [str(flow["id"]) in kept for flow in flows])
+    run.tables.keep("flows", [str(flow["id"]) in test_ids for flow in flows])
     numbers = {key: value for key, value in measured.items() if not isinstance(value, str)}
     columns = {**numbers, **scores(run.summary)}
     row: Data = {key: np.array([_number(value)]) for key, value in columns.items()}
@@ -86,27 +86,27 @@ def _is_cross(name: str) -> bool:
     return any(name.startswith(part) and name != part + "s" for part in (CBR, CROSS, HOLD))
 
 
-def _measure(data: Data, chosen: Settings, test: Sequence[Data], flows: Sequence[Data]) -> Data:
+def _measure(data: Data, options: Settings, test: Sequence[Data], flows: Sequence[Data]) -> Data:
     begin = parse(data.get("warmup", 0), "duration")
     end = parse(data["duration"], "duration")
     wire = _wire(data)
-    n = chosen.flows
+    n = options.flows
     carried = {str(f["id"]): f["goodput_bps"] for f in flows if _is_cross(str(f["id"]))}
     offered: float | None = None
-    if chosen.environment.has_transfers:
+    if options.environment.has_transfers:
         cross = sum(rate for name, rate in carried.items() if name.startswith(CROSS))
-        available = chosen.capacity_bps - cross * wire
-    elif chosen.topology == "ring":
-        available = (2 * chosen.capacity_bps - sum(carried.values())) / 2
-        offered = sum(p.mean(begin, end) for p in ring_bandwidths(data, chosen))
-        if chosen.by == "cbr-flows":
+        available = options.capacity_bps - cross * wire
+    elif options.topology == "ring":
+        available = (2 * options.capacity_bps - sum(carried.values())) / 2
+        offered = sum(p.mean(begin, end) for p in ring_bandwidths(data, options))
+        if options.by == "cbr-flows":
             available = offered
-    elif chosen.by in ("link", "cbr-flows"):
-        available = offered = n * meant_available(data, chosen).mean(begin, end)
+    elif options.by in ("link", "cbr-flows"):
+        available = offered = n * meant_available(data, options).mean(begin, end)
     else:
-        available = chosen.capacity_bps - sum(carried.values())
-        offered = n * meant_available(data, chosen).mean(begin, end)
-    rtts = round_trips(data, chosen)
+        available = options.capacity_bps - sum(carried.values())
+        offered = n * meant_available(data, options).mean(begin, end)
+    rtts = round_trips(data, options)
     waits = [
         flow["srtt_mean_s"] - rtt
         for flow, rtt in zip(test, rtts, strict=False)
@@ -114,10 +114,10 @@ def _measure(data: Data, chosen: Settings, test: Sequence[Data], flows: Sequence
     ]
     got = [flow["goodput_bps"] * wire for flow in test]
     return {
-        "name": chosen.environment.name,
-        "by": chosen.by,
+        "name": options.environment.name,
+        "by": options.by,
         "flows": n,
-        "capacity_bps": chosen.capacity_bps,
+        "capacity_bps": options.capacity_bps,
         "available_bps": available,
         "offered_bps": offered,
         "got_bps": sum(got),

@@ -139,11 +139,11 @@ def _shared(data: Data, settings: Settings, buffer: int) -> Data:
         curve = {"out_min_th": buffer - 0.5, "out_max_th": buffer, "out_max_p": 1.0, "w_q": 1.0}
         rio = {"kind": "rio", **out_of_reach, **curve, "gentle": False, "wait": False}
     elif name == "red":
-        given = settings.qdisc if isinstance(settings.qdisc, dict) else {}
+        red_parameters = settings.qdisc if isinstance(settings.qdisc, dict) else {}
         rio = {
             "kind": "rio",
             **out_of_reach,
-            **red_numbers(given, data.get("era", "rfc"), settings),
+            **red_numbers(red_parameters, data.get("era", "rfc"), settings),
         }
     else:
         message = f'is "{name}"; expected fifo, red, or one of: {", ".join(fair_disciplines())}'
@@ -152,32 +152,32 @@ def _shared(data: Data, settings: Settings, buffer: int) -> Data:
     return {"qdisc": rio, "buffer": f"{2 * buffer} pkt"}
 
 
-def red_numbers(given: Data, era: str, settings: Settings) -> Data:
+def red_numbers(red_parameters: Data, era: str, settings: Settings) -> Data:
     """RED's parameters as RIO takes them: thresholds as numbers, by the rules of `red`.
 
     Parameters
     ----------
-    given
+    red_parameters
         Parameters of RED that the scenario gives.
     era
         Whose defaults hold for the others.
     settings
         Of the environment; its link rate sets the automatic thresholds.
     """
-    mean = given.get("mean_packet") or (settings.packet_bytes if era == "rfc" else 500)
+    mean = red_parameters.get("mean_packet") or (settings.packet_bytes if era == "rfc" else 500)
     packets_per_s = settings.capacity_bps / 8 / mean
-    target = parse(given.get("target_delay", "5 ms"), "duration")
+    target = parse(red_parameters.get("target_delay", "5 ms"), "duration")
     low = 5.0 if era == "1999" else max(5.0, packets_per_s * target / 2)
-    low = given.get("min_th") or low
+    low = red_parameters.get("min_th") or low
     delay = max(0.1, 3 * (settings.rtt_s / 6 + 1 / packets_per_s))
     weight = 0.002 if era == "1999" else 1 - math.exp(-1 / (10 * delay * packets_per_s))
     return {
         "out_min_th": low,
-        "out_max_th": given.get("max_th") or 3 * low,
-        "out_max_p": given.get("max_p", 0.1),
-        "w_q": given.get("w_q") or weight,
-        "gentle": given.get("gentle", era != "1999"),
-        "wait": given.get("wait", era != "rfc"),
-        "ecn": given.get("ecn", False),
+        "out_max_th": red_parameters.get("max_th") or 3 * low,
+        "out_max_p": red_parameters.get("max_p", 0.1),
+        "w_q": red_parameters.get("w_q") or weight,
+        "gentle": red_parameters.get("gentle", era != "1999"),
+        "wait": red_parameters.get("wait", era != "rfc"),
+        "ecn": red_parameters.get("ecn", False),
         "mean_packet": mean,
     }

@@ -92,25 +92,25 @@ def _graph(
     a, b = (numbers(end).astype(np.int64) for end in ends)
     links = np.flatnonzero(a != b)
     a, b = a[links], b[links]
-    given = {name: edges[name][links] for name in edges if name not in ("source", "target")}
+    attributes = {name: edges[name][links] for name in edges if name not in ("source", "target")}
     nothing = np.full(len(a), np.nan)
-    rate = given.get("capacity_bps", nothing)
+    rate = attributes.get("capacity_bps", nothing)
     if options.rate is not None:
         rate = np.where(np.isnan(rate), parse(options.rate, "rate"), rate)
     rate = rate * options.scale
-    delay = _delays(given, a, b, nodes, options)
+    delay = _delays(attributes, a, b, nodes, options)
     # Not a number compares as false.
     if not len(a) or not ((rate >= 1) & (rate <= MOST_BPS)).all():
         return None
     if delay is None or not ((delay >= 0) & (delay <= MOST_S)).all():
         return None
-    weight = given.get(options.weight, nothing)
+    weight = attributes.get(options.weight, nothing)
     if (weight <= 0).any():
         return None
     pair = np.minimum(a, b) * len(names) + np.maximum(a, b)
-    _, first, place = np.unique(pair, return_index=True, return_inverse=True)
+    _, first, link_of_edge = np.unique(pair, return_index=True, return_inverse=True)
     # Rates of parallel edges are added in the order of the file.
-    total = np.bincount(place, weights=rate)
+    total = np.bincount(link_of_edge, weights=rate)
     if total.max() > MOST_BPS:
         return None
     order = np.argsort(first)
@@ -118,17 +118,17 @@ def _graph(
     called = names.to_pylist()
     columns = (a[first].tolist(), b[first].tolist(), total.tolist(), delay[first].tolist())
     buffer, qdisc = options.buffer, options.qdisc
-    made = [
+    link_tables = [
         {"a": called[i], "b": called[j], "rate": r, "delay": d, "buffer": buffer, "qdisc": qdisc}
         for i, j, r, d in zip(*columns, strict=True)
     ]
     for i in np.flatnonzero(~np.isnan(weight[first])).tolist():
-        made[i]["weight"] = float(weight[first[i]])
-    return {"kind": "graph", "nodes": _places(called, nodes), "links": made}
+        link_tables[i]["weight"] = float(weight[first[i]])
+    return {"kind": "graph", "nodes": _places(called, nodes), "links": link_tables}
 
 
 def _delays(
-    given: dict[str, Reals],
+    attributes: dict[str, Reals],
     a: npt.NDArray[np.int64],
     b: npt.NDArray[np.int64],
     nodes: dict[str, Any],
@@ -136,8 +136,8 @@ def _delays(
 ) -> Reals | None:
     """Delays as given, else by the length as given, else by that of the great circle; or None."""
     nothing = np.full(len(a), np.nan)
-    length: Reals = given.get("length_km", nothing) * 1000
-    delay = given.get("delay_s", nothing).copy()
+    length: Reals = attributes.get("length_km", nothing) * 1000
+    delay = attributes.get("delay_s", nothing).copy()
     unknown = np.flatnonzero(np.isnan(length) & np.isnan(delay))
     if len(unknown):
         has_places = {"lat", "lon"} <= {*nodes}
@@ -157,9 +157,9 @@ def _delays(
         ends = zip(a[unknown].tolist(), b[unknown].tolist(), strict=True)
         length[unknown] = [great_circle_m(lat[i], lon[i], lat[j], lon[j]) for i, j in ends]
     # Rounded as Python rounds, once for each length: NumPy's last digit may differ.
-    lengths, place = np.unique(length / options.signal_speed, return_inverse=True)
+    lengths, length_index = np.unique(length / options.signal_speed, return_inverse=True)
     rounded = np.array([round(value, 9) for value in lengths.tolist()])
-    return np.where(np.isnan(delay), rounded[place], delay)
+    return np.where(np.isnan(delay), rounded[length_index], delay)
 
 
 def _places(called: list[str], nodes: dict[str, Any]) -> list[dict[str, Any]]:

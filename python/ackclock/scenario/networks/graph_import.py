@@ -51,7 +51,7 @@ def _quoted(value: object) -> str:
     return json.dumps(str(value)[:60], ensure_ascii=False)
 
 
-def _number(value: object, what: str, where: str, *, signed: bool = False) -> float | None:
+def _number(value: object, quantity: str, where: str, *, signed: bool = False) -> float | None:
     if value is None or str(value) == "":
         return None
     try:
@@ -59,9 +59,11 @@ def _number(value: object, what: str, where: str, *, signed: bool = False) -> fl
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise wrong(f"{where}: {what} is {_quoted(value)}, expected a number")
+        raise wrong(f"{where}: {quantity} is {_quoted(value)}, expected a number")
     if number < 0 and not signed:
-        raise wrong(f"{where}: {what} is {_quoted(value)}, expected a number that is not negative")
+        raise wrong(
+            f"{where}: {quantity} is {_quoted(value)}, expected a number that is not negative"
+        )
     return number
 
 
@@ -112,15 +114,17 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
     """
     labels = [str(_first(data, "name", "label")[0] or "") for _, data in graph.nodes(data=True)]
     names = _named([str(node) for node in graph.nodes], labels)
-    twice = next((one for one, count in Counter(names).items() if count > 1), None)
+    twice = next((node_name for node_name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise wrong(f'{source} has two nodes that are written "{twice}"; expected different names')
     name = dict(zip(graph.nodes, names, strict=True))
     nodes = [_node(name[node], data, source) for node, data in graph.nodes(data=True)]
     if options.weight != LinkOptions.weight:
-        found = sorted({str(key) for _, _, data in graph.edges(data=True) for key in data})
-        if options.weight not in found:
-            hint = suggestion(options.weight, found)
+        attribute_names = sorted(
+            {str(key) for _, _, data in graph.edges(data=True) for key in data}
+        )
+        if options.weight not in attribute_names:
+            hint = suggestion(options.weight, attribute_names)
             raise wrong(f'{source} has no edge with the attribute "{options.weight}"; {hint}')
     edges = []
     one_way = graph.is_directed()
@@ -190,9 +194,9 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
     options
         What the files do not say.
     """
-    made = read_graph(folder, options)
-    if made is not None:
-        return made
+    plain_graph = read_graph(folder, options)
+    if plain_graph is not None:
+        return plain_graph
     path = folder / "nodes.csv"
     rows = _rows(path, ["id"], {"lat": "number", "lon": "number"})
     ids = [row["id"] for _, row in rows]

@@ -156,7 +156,7 @@ def graph(nodes: list[Node], edges: list[Edge], options: LinkOptions) -> dict[st
     options
         What the source does not say.
     """
-    places = {node.id: node for node in nodes}
+    node_by_id = {node.id: node for node in nodes}
     default = None if options.rate is None else parse(options.rate, "rate")
     merged: dict[tuple[str, str], _Link] = {}
     for edge in edges:
@@ -169,7 +169,7 @@ def graph(nodes: list[Node], edges: list[Edge], options: LinkOptions) -> dict[st
         if not 1 <= scaled <= MOST_BPS:
             after = "" if options.scale == 1 else f", {scaled:g} after the scale {options.scale:g}"
             raise wrong(f"{edge.where} has the capacity {rate:g} bit/s{after}; expected {_RANGE}")
-        delay = _delay(edge, places, options)
+        delay = _delay(edge, node_by_id, options)
         if not 0 <= delay <= MOST_S:
             raise wrong(f"{edge.where} has the delay {delay:g} s; expected 0 s to {MOST_S:.0f} s")
         if edge.weight is not None and not 0 < edge.weight < math.inf:
@@ -189,11 +189,11 @@ def graph(nodes: list[Node], edges: list[Edge], options: LinkOptions) -> dict[st
     if not merged:
         raise wrong("the network has no links")
     links = [_table(link, options) for link in merged.values()]
-    listed = [
+    node_tables = [
         {k: v for k, v in (("id", n.id), ("lat", n.lat), ("lon", n.lon)) if v is not None}
         for n in nodes
     ]
-    return {"kind": "graph", "nodes": listed, "links": links}
+    return {"kind": "graph", "nodes": node_tables, "links": links}
 
 
 def _table(link: _Link, options: LinkOptions) -> dict[str, Any]:
@@ -223,12 +223,12 @@ def _check_same(what: str, edge: Edge, value: float, there: float) -> None:
         )
 
 
-def _delay(edge: Edge, places: dict[str, Node], options: LinkOptions) -> float:
+def _delay(edge: Edge, node_by_id: dict[str, Node], options: LinkOptions) -> float:
     if edge.delay_s is not None:
         return edge.delay_s
     length = edge.length_m
     if length is None:
-        a, b = places[edge.a], places[edge.b]
+        a, b = node_by_id[edge.a], node_by_id[edge.b]
         if a.lat is None or a.lon is None or b.lat is None or b.lon is None:
             if options.delay is not None:
                 return parse(options.delay, "duration")

@@ -55,15 +55,18 @@ def read_graph(path: Path, text: str) -> tuple[nx.MultiDiGraph[Any], tuple[str, 
     nodes = _section(path, lines, "NODES", 3)
     edges = _section(path, lines, "EDGES", 6)
     graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
-    places = [tuple(_number(path, at, cell) for cell in cells[1:]) for at, cells in nodes]
+    positions = [
+        tuple(_number(path, line_number, cell) for cell in cells[1:])
+        for line_number, cells in nodes
+    ]
     # Where places are not known they are all 0.
-    known = len(set(places)) > 1
-    for number, ((_, cells), (x, y)) in enumerate(zip(nodes, places, strict=True)):
-        place = {"lon": x, "lat": y} if known and abs(x) <= 180 and abs(y) <= 90 else {}
-        graph.add_node(str(number), name=cells[0], **place)
-    for at, (_, src, dst, weight, bw, _) in edges:
-        ends = [_node(path, at, end, len(nodes)) for end in (src, dst)]
-        cost, capacity = _number(path, at, weight), _number(path, at, bw)
+    is_located = len(set(positions)) > 1
+    for number, ((_, cells), (x, y)) in enumerate(zip(nodes, positions, strict=True)):
+        position = {"lon": x, "lat": y} if is_located and abs(x) <= 180 and abs(y) <= 90 else {}
+        graph.add_node(str(number), name=cells[0], **position)
+    for line_number, (_, src, dst, weight, bw, _) in edges:
+        ends = [_node(path, line_number, end, len(nodes)) for end in (src, dst)]
+        cost, capacity = _number(path, line_number, weight), _number(path, line_number, bw)
         graph.add_edge(*ends, weight=cost, capacity_bps=_BPS * capacity)
     return graph, ("delays of Repetita are not read: their unit differs between its sets",)
 
@@ -89,21 +92,21 @@ def read_demands(path: Path, text: str) -> tuple[list[Row], tuple[str, ...]]:
     ScenarioError
         It is no such file; with its line.
     """
-    found: dict[tuple[str, str], tuple[int, float]] = {}
+    demands: dict[tuple[str, str], tuple[int, float]] = {}
     to_itself = 0
-    for at, (_, src, dst, bw) in _section(path, _lines(text), "DEMANDS", 4):
-        a, b = (_node(path, at, end, None) for end in (src, dst))
-        value = _BPS * _number(path, at, bw)
+    for line_number, (_, src, dst, bw) in _section(path, _lines(text), "DEMANDS", 4):
+        a, b = (_node(path, line_number, end, None) for end in (src, dst))
+        value = _BPS * _number(path, line_number, bw)
         if value < 0:
-            raise wrong(f'{path}, line {at}: the demand is "{bw}"; expected 0 or more')
+            raise wrong(f'{path}, line {line_number}: the demand is "{bw}"; expected 0 or more')
         if a == b:
             to_itself += 1
             continue
-        line, before = found.get((a, b), (at, 0.0))
-        found[a, b] = line, before + value
+        line, before = demands.get((a, b), (line_number, 0.0))
+        demands[a, b] = line, before + value
     rows = [
-        (at, {"source": a, "target": b, "demand_bps": repr(value)})
-        for (a, b), (at, value) in found.items()
+        (line_number, {"source": a, "target": b, "demand_bps": repr(value)})
+        for (a, b), (line_number, value) in demands.items()
     ]
     left = f"{to_itself} demands from a node to itself were left out"
     return rows, (left,) if to_itself else ()
@@ -115,16 +118,18 @@ def _lines(text: str) -> list[Line]:
 
 def _section(path: Path, lines: list[Line], name: str, columns: int) -> list[Line]:
     """Take a section off the lines: its number of rows, the head below, the rows."""
-    at, cells = lines.pop(0) if lines else (1, [])
+    line_number, cells = lines.pop(0) if lines else (1, [])
     if len(cells) != 2 or cells[0] != name or not cells[1].isdecimal():
-        found = " ".join(cells)[:40]
-        raise wrong(f'{path}, line {at}: found "{found}"; expected {name} and their number')
+        head_text = " ".join(cells)[:40]
+        raise wrong(
+            f'{path}, line {line_number}: found "{head_text}"; expected {name} and their number'
+        )
     count = int(cells[1][:9])
     del lines[:1]
     rows = lines[:count]
     del lines[:count]
     if len(rows) < count:
-        raise wrong(f"{path}, line {at}: states {count} {name}, and has {len(rows)}")
+        raise wrong(f"{path}, line {line_number}: states {count} {name}, and has {len(rows)}")
     for line, row in rows:
         if len(row) != columns:
             message = f"has {len(row)} values; expected {columns}"

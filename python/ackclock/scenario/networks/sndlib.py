@@ -109,11 +109,13 @@ def to_graph(file: SndlibFile) -> tuple[nx.MultiGraph[Any], tuple[str, ...]]:
 
     factor, notes = file.unit()
     graph: nx.MultiGraph[Any] = nx.MultiGraph()
-    places = [place for place in file.nodes.values() if place is not None]
-    in_degrees = file.is_geographical and all(abs(x) <= 180 and abs(y) <= 90 for x, y in places)
-    for name, place in file.nodes.items():
-        known = place is not None and in_degrees
-        graph.add_node(name, **({"lon": place[0], "lat": place[1]} if known and place else {}))
+    positions = [position for position in file.nodes.values() if position is not None]
+    in_degrees = file.is_geographical and all(abs(x) <= 180 and abs(y) <= 90 for x, y in positions)
+    for name, position in file.nodes.items():
+        is_located = position is not None and in_degrees
+        graph.add_node(
+            name, **({"lon": position[0], "lat": position[1]} if is_located and position else {})
+        )
     bare = 0
     for _, a, b, capacity in file.links:
         bare += not capacity
@@ -140,15 +142,15 @@ def to_demands(file: SndlibFile) -> tuple[list[Row], tuple[str, ...]]:
     if not file.demands:
         raise wrong(f"{file.path} has no demands")
     factor, notes = file.unit()
-    found: dict[tuple[str, str], tuple[int, float]] = {}
-    for at, a, b, value in file.demands:
+    demands: dict[tuple[str, str], tuple[int, float]] = {}
+    for line_number, a, b, value in file.demands:
         if a != b:
-            line, before = found.get((a, b), (at, 0.0))
-            found[a, b] = line, before + factor * value
+            line, before = demands.get((a, b), (line_number, 0.0))
+            demands[a, b] = line, before + factor * value
     time = {"time": file.meta["time"]} if "time" in file.meta else {}
     rows = [
         (line, {"source": a, "target": b, "demand_bps": repr(value), **time})
-        for (a, b), (line, value) in found.items()
+        for (a, b), (line, value) in demands.items()
     ]
     return rows, notes
 
@@ -267,12 +269,12 @@ def read_native(path: Path, text: str) -> SndlibFile:
     """
     file = SndlibFile(path)
     add = {"NODES": _native_node, "LINKS": _native_link, "DEMANDS": _native_demand}
-    for section, line, words in _entries(file, text):
+    for section, line, tokens in _entries(file, text):
         if section == "META":
-            key, _, value = " ".join(words).partition("=")
+            key, _, value = " ".join(tokens).partition("=")
             file.meta[key.strip().lower()] = value.strip()
         elif section in add:
-            add[section](file, line, words)
+            add[section](file, line, tokens)
     file.check_ends()
     if not file.nodes:
         raise wrong(f"{path} has no nodes; expected a network of SNDlib")
@@ -283,18 +285,18 @@ def _entries(file: SndlibFile, text: str) -> Iterator[tuple[str, int, list[str]]
     """Each line within a section: the section, the line's number, its words and brackets."""
     section, depth = "", 0
     for number, line in enumerate(text.splitlines(), 1):
-        words = re.findall(r"[()]|[^\s()]+", line.partition("#")[0])
-        if not words or words[0].startswith("?"):
+        tokens = re.findall(r"[()]|[^\s()]+", line.partition("#")[0])
+        if not tokens or tokens[0].startswith("?"):
             continue
         if not depth:
-            if len(words) != 2 or words[1] != "(":
+            if len(tokens) != 2 or tokens[1] != "(":
                 file.fail(number, f'found "{line.strip()[:40]}"; expected a section, as NODES (')
-            section, depth = words[0], 1
+            section, depth = tokens[0], 1
             continue
         before = depth
-        depth += words.count("(") - words.count(")")
+        depth += tokens.count("(") - tokens.count(")")
         if before == 1 and depth == 1:
-            yield section, number, words
+            yield section, number, tokens
         elif depth < 0:
             file.fail(number, "closes a bracket that was not opened")
 

@@ -67,10 +67,10 @@ def cellular_trace(seed: int, duration_s: float = 60.0, start: float = 400.0) ->
             continue
         if rate > MOST:
             rate = 2 * MOST - rate
-        at = now - math.log(1 - draw()) / rate
-        while at < now + TICK_S:
-            times.append(max(1, math.ceil(at * 1e3)))
-            at -= math.log(1 - draw()) / rate
+        slot_s = now - math.log(1 - draw()) / rate
+        while slot_s < now + TICK_S:
+            times.append(max(1, math.ceil(slot_s * 1e3)))
+            slot_s -= math.log(1 - draw()) / rate
     end = round(duration_s * 1e3)
     return [*(min(time, end) for time in times if time < end), end]
 

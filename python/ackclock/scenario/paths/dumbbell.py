@@ -39,8 +39,8 @@ def with_reverse(data: Data, net: Data, key: str, value: Any) -> Data:
     key, value
         The setting, a key of ``[[links]]``; None: as from left to right.
     """
-    made = {**data, "net": net}
+    scenario = {**data, "net": net}
     if value is not None:
         # Changes that the scenario names come after, and so count.
-        made["links"] = [{"link": "r1->r0", key: value}, *data.get("links", ())]
-    return made
+        scenario["links"] = [{"link": "r1->r0", key: value}, *data.get("links", ())]
+    return scenario

@@ -124,18 +124,20 @@ def _resolve(net: Data, folder: Path) -> Data:
     layout = Layout(
         net.get("columns", {}), net.get("units", {}), parse(net.get("interval", 1.0), "duration")
     )
-    seen = Measurements()
+    measurements = Measurements()
     for index, name in enumerate(net["files"]):
         where = f"net.files[{index}]"
-        part = read_measurements(folder / name, net.get("format", "auto"), layout, where)
-        for what in ("round trips", "losses", "rates"):
-            if _has(seen, what) and _has(part, what):
-                message = f"{folder / name} and a file before it have {what}; expected one of them"
+        measured = read_measurements(folder / name, net.get("format", "auto"), layout, where)
+        for series in ("round trips", "losses", "rates"):
+            if _has(measurements, series) and _has(measured, series):
+                message = (
+                    f"{folder / name} and a file before it have {series}; expected one of them"
+                )
                 raise ScenarioError([Problem(where, message)])
-        seen.probes += part.probes
-        seen.rates += part.rates
-        seen.end = max(seen.end, part.end)
-    return {"kind": "measured", "files": net["files"], _READ: _dumbbell(net, seen)}
+        measurements.probes += measured.probes
+        measurements.rates += measured.rates
+        measurements.end = max(measurements.end, measured.end)
+    return {"kind": "measured", "files": net["files"], _READ: _dumbbell(net, measurements)}
 
 
 def _expand(data: Data) -> Data:
@@ -152,31 +154,35 @@ def _has(seen: Measurements, what: str) -> bool:
     return any(not math.isnan(value) for probe in seen.probes for value in probe[columns])
 
 
-def _dumbbell(net: Data, seen: Measurements) -> Data:
+def _dumbbell(net: Data, measurements: Measurements) -> Data:
     start, every = (
         parse(net.get(key, left), "duration") for key, left in (("start", 0), ("every", 1))
     )
     if every <= 0 or start < 0:
         key = "every" if every <= 0 else "start"
         raise ScenarioError([Problem(f"net.{key}", "is out of range; expected more than 0 s")])
-    if start >= max(seen.end, every):
-        message = f"is after the end of what was measured, {seen.end:g} s; expected less"
+    if start >= max(measurements.end, every):
+        message = f"is after the end of what was measured, {measurements.end:g} s; expected less"
         raise ScenarioError([Problem("net.start", message)])
     # Times in a file are rounded: what is a millionth beyond a window is none of the next.
-    count = math.ceil((max(seen.end, every) - start) / every - 1e-6)
+    count = math.ceil((max(measurements.end, every) - start) / every - 1e-6)
     repeat = int(net.get("repeat", 1))
     if count * repeat > _MOST_STEPS:
         message = f"gives {count * repeat:,} windows; expected at most {_MOST_STEPS:,}"
         raise ScenarioError([Problem("net.every", message)])
     windows = _Windows(start, every, count, repeat)
-    made: Data = {
+    dumbbell: Data = {
         "kind": "dumbbell",
         "pairs": net.get("pairs", 1),
         "buffer": net.get("buffer", "1 bdp"),
     }
     if "qdisc" in net:
-        made["qdisc"] = net["qdisc"]
-    return made | _delays(net, seen, windows) | _rates_and_losses(net, seen, windows)
+        dumbbell["qdisc"] = net["qdisc"]
+    return (
+        dumbbell
+        | _delays(net, measurements, windows)
+        | _rates_and_losses(net, measurements, windows)
+    )
 
 
 @dataclass(frozen=True)
@@ -201,7 +207,7 @@ class _Windows:
 
     def steps(self, **series: list[float | None]) -> list[Data]:
         """Give the steps at which one of several series changes."""
-        made: list[Data] = []
+        steps: list[Data] = []
         last: Data = {}
         for number in range(self.count * self.repeat):
             index = number % self.count
@@ -212,19 +218,19 @@ class _Windows:
                 if value is not None and last.get(name) != value
             }
             if changes:
-                made.append({"at": number * self.every, **changes})
+                steps.append({"at": number * self.every, **changes})
                 last |= changes
-        return made
+        return steps
 
 
-def _delays(net: Data, seen: Measurements, windows: _Windows) -> Data:
+def _delays(net: Data, measurements: Measurements, windows: _Windows) -> Data:
     """The least round trip, and on the data's way what each window's median has beyond it."""
     from statistics import median
 
-    trips = [(probe[0], probe[1]) for probe in seen.probes]
+    trips = [(probe[0], probe[1]) for probe in measurements.probes]
     medians = windows.summarise(trips, median)
-    known = [value for value in medians if value is not None]
-    if not known:
+    defined = [value for value in medians if value is not None]
+    if not defined:
         return {"rtt": _only(net, "rtt", "round trips", is_measured=False)}
     _only(net, "rtt", "round trips", is_measured=True)
     least = min(window for window in windows.summarise(trips, min) if window is not None)
@@ -246,24 +252,28 @@ def _only(net: Data, key: str, what: str, *, is_measured: bool) -> Any:
     return net.get(key)
 
 
-def _rates_and_losses(net: Data, seen: Measurements, windows: _Windows) -> Data:
+def _rates_and_losses(net: Data, measurements: Measurements, windows: _Windows) -> Data:
     from statistics import fmean
 
-    rates = windows.summarise(seen.rates, fmean)
-    known = [rate for rate in rates if rate is not None]
-    _only(net, "rate", "rates", is_measured=bool(known))
-    if known and not max(known):
+    rates = windows.summarise(measurements.rates, fmean)
+    defined = [rate for rate in rates if rate is not None]
+    _only(net, "rate", "rates", is_measured=bool(defined))
+    if defined and not max(defined):
         raise ScenarioError([Problem("net.files", "all rates are 0; expected one that is not")])
     same, other = (4, 3) if net.get("data", "back") == "back" else (3, 4)
-    made: Data = {"rate": fmean(known) if known else net["rate"]}
+    settings: Data = {"rate": fmean(defined) if defined else net["rate"]}
     for key, losses, series in (
-        ("schedule", _losses(seen.probes, windows, 2, same), {"rate": rates if known else []}),
-        (_BACK, _losses(seen.probes, windows, other), {}),
+        (
+            "schedule",
+            _losses(measurements.probes, windows, 2, same),
+            {"rate": rates if defined else []},
+        ),
+        (_BACK, _losses(measurements.probes, windows, other), {}),
     ):
         steps = windows.steps(**series, loss=losses if any(losses) else [])
         if steps:
-            made[key] = {"steps": steps}
-    return made
+            settings[key] = {"steps": steps}
+    return settings
 
 
 def _losses(probes: list[Probe], windows: _Windows, *columns: int) -> list[float | None]:

@@ -74,7 +74,7 @@ def read_measurements(path: Path, form: str, layout: Layout, where: str) -> Meas
     try:
         content = unpack(read_bytes(path, links=True), path)
         form = _recognise(content) if form == "auto" else form
-        seen = _READERS[form](path, content, layout)
+        measurements = _READERS[form](path, content, layout)
     except OSError as error:
         message = f"{path}: cannot be read: {error.strerror or error}"
         raise ScenarioError([Problem(where, message)]) from None
@@ -84,10 +84,10 @@ def read_measurements(path: Path, form: str, layout: Layout, where: str) -> Meas
         raise ScenarioError([Problem(where, error.of(path))]) from None
     except FormatError as error:
         raise ScenarioError([Problem(where, f"{path}: {error}")]) from None
-    if not seen.probes and not seen.rates:
+    if not measurements.probes and not measurements.rates:
         message = f"{path}: it has no measurement; expected probes or rates ({form})"
         raise ScenarioError([Problem(where, message)])
-    return _from_zero(seen)
+    return _from_zero(measurements)
 
 
 def _recognise(content: bytes) -> str:
@@ -155,19 +155,19 @@ def _iperf3(_: Path, content: bytes, layout: Layout) -> Measurements:
     """
     del layout
     data = _json(content)
-    seen = Measurements()
+    measurements = Measurements()
     for number, interval in enumerate(_listed(data, "intervals")):
         where = f"intervals[{number}]"
         sums = interval.get("sum")
         start, rate = (_dug(interval, where, "sum", key) for key in ("start", "bits_per_second"))
         if isinstance(sums, dict) and sums.get("omitted") is True:
             continue
-        seen.rates.append((start, rate))
-        seen.end = max(seen.end, _dug(interval, where, "sum", "end"))
+        measurements.rates.append((start, rate))
+        measurements.end = max(measurements.end, _dug(interval, where, "sum", "end"))
         share = sums.get("lost_percent") if isinstance(sums, dict) else None
         if isinstance(share, int | float) and 0 <= share <= 100:
-            seen.probes.append((start, math.nan, share / 100, 0.0, 0.0))
-    return seen
+            measurements.probes.append((start, math.nan, share / 100, 0.0, 0.0))
+    return measurements
 
 
 def _listed(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
@@ -237,17 +237,17 @@ def _csv(path: Path, _: bytes, layout: Layout) -> Measurements:
             "no column has a round trip, a loss or a rate; expected one, or columns.rtt and others"
         )
         raise FormatError(message)
-    seen = Measurements()
+    measurements = Measurements()
     for line, row in rows:
         sent = _time(row[names["time"]], layout.units.get("time"), line)
         rtt, loss, rate = (
             _cell(name, row, names, layout, line) for name in ("rtt", "loss", "rate")
         )
         if not (math.isnan(rtt) and math.isnan(loss)):
-            seen.probes.append((sent, rtt, loss, math.nan, math.nan))
+            measurements.probes.append((sent, rtt, loss, math.nan, math.nan))
         if not math.isnan(rate):
-            seen.rates.append((sent, rate))
-    return seen
+            measurements.rates.append((sent, rate))
+    return measurements
 
 
 def _or(names: tuple[str, ...]) -> str:
@@ -293,9 +293,9 @@ def _cell(
     except ValueError:
         raise FormatError(f'line {line}, {names[name]}: "{text}" is no number') from None
     if not (0 <= value <= 1 if name == "loss" else 0 <= value < math.inf):
-        wanted = "0 to 1" if name == "loss" else "0 or more"
+        range_text = "0 to 1" if name == "loss" else "0 or more"
         raise FormatError(
-            f'line {line}, {names[name]}: "{text}" is out of range; expected {wanted}'
+            f'line {line}, {names[name]}: "{text}" is out of range; expected {range_text}'
         )
     return value
 

@@ -57,13 +57,13 @@ def _starlink(draw: random.Random, duration: float) -> Data:
     """A satellite for 15 s each: a rate, a delay, and a spike at the beginning."""
     rates, delays = [], []
     for number in range(math.ceil(duration / REALLOCATION_S) + 1):
-        at = number * REALLOCATION_S
-        rates.append({"at": at, "rate": _between(_LEO_LOW_BPS, _LEO_HIGH_BPS, draw)})
+        time_s = number * REALLOCATION_S
+        rates.append({"at": time_s, "rate": _between(_LEO_LOW_BPS, _LEO_HIGH_BPS, draw)})
         extra = _between(0.0, _LEO_MOST_S - _LEO_FLOOR_S, draw)
         if number:
             spike = _between(_HANDOVER_LOW_S, _HANDOVER_HIGH_S, draw)
-            delays.append({"at": at, "extra": extra + spike})
-            delays.append({"at": at + _HANDOVER_LASTS_S, "extra": extra})
+            delays.append({"at": time_s, "extra": extra + spike})
+            delays.append({"at": time_s + _HANDOVER_LASTS_S, "extra": extra})
         else:
             delays.append({"at": 0.0, "extra": extra})
     return {
@@ -92,12 +92,12 @@ def _lte(draw: random.Random, duration: float) -> Data:
 
 def _mmwave(draw: random.Random, duration: float) -> Data:
     """A clear line of sight until something comes between."""
-    at, steps = 0.0, []
-    while at <= duration:
-        steps.append({"at": at, "rate": _between(_CLEAR_LOW_BPS, _CLEAR_HIGH_BPS, draw)})
-        at += 1e-3 + _waiting(_CLEAR_MEAN_S, draw)
-        steps.append({"at": at, "rate": _BLOCKED_BPS})
-        at += 1e-3 + _waiting(_BLOCKED_MEAN_S, draw)
+    time_s, steps = 0.0, []
+    while time_s <= duration:
+        steps.append({"at": time_s, "rate": _between(_CLEAR_LOW_BPS, _CLEAR_HIGH_BPS, draw)})
+        time_s += 1e-3 + _waiting(_CLEAR_MEAN_S, draw)
+        steps.append({"at": time_s, "rate": _BLOCKED_BPS})
+        time_s += 1e-3 + _waiting(_BLOCKED_MEAN_S, draw)
     return {
         "rate": steps[0]["rate"],
         "rtt": "15 ms",

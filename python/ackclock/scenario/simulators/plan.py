@@ -41,7 +41,7 @@ class Algorithm:
             return cls(spec, {})
         return cls(spec["kind"], {key: value for key, value in spec.items() if key != "kind"})
 
-    def number(self, key: str, default: float, what: str = "") -> float:
+    def number(self, key: str, default: float, quantity: str = "") -> float:
         """Take a parameter as a number of SI units.
 
         Parameters
@@ -50,7 +50,7 @@ class Algorithm:
             Its name.
         default
             What it is if it was left out.
-        what
+        quantity
             The quantity, as ``rate``, ``size`` or ``duration``, if it may have a unit.
         """
         value = self.given.get(key)
@@ -59,7 +59,7 @@ class Algorithm:
         if isinstance(value, str):
             from ackclock import _core
 
-            return _core.quantity(value, what)
+            return _core.quantity(value, quantity)
         return float(value)
 
 
@@ -310,7 +310,7 @@ def _link(number: int, data: dict[str, Any]) -> Link:
         qdisc=Algorithm.of(data["qdisc"]),
         path=data["qdisc_path"],
         loss=data["loss"],
-        losses=tuple((float(at), float(ratio)) for at, ratio in data["losses"]),
+        losses=tuple((float(time_s), float(ratio)) for time_s, ratio in data["losses"]),
         drops=tuple(data["drop"]),
         steps=tuple((float(step["at"]), float(step["rate"])) for step in steps),
         impaired=bool(data["impairments"]),

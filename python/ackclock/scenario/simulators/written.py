@@ -72,7 +72,7 @@ class Limits:
         if problem not in self.named:
             self.named.append(problem)
 
-    def offer(self, path: str, room: str, kind: str, known: Mapping[str, object]) -> bool:
+    def offer(self, path: str, room: str, kind: str, algorithms: Mapping[str, object]) -> bool:
         """Say whether the simulator has an algorithm; refuse it if not.
 
         Parameters
@@ -83,12 +83,12 @@ class Limits:
             What it is, for the message.
         kind
             Its name.
-        known
+        algorithms
             What there is, by name.
         """
-        if kind in known:
+        if kind in algorithms:
             return True
-        offered = ", ".join(known)
+        offered = ", ".join(algorithms)
         self.refuse(path, f'{self.simulator} has no {room} "{kind}"; expected one of: {offered}')
         return False
 

@@ -81,8 +81,8 @@ class Arena:
             "warmup": self.warmup_s,
             "seed": seed,
         }
-        made = Scenario.from_data(data)
-        return made.replace(**self.settings) if self.settings else made
+        scenario = Scenario.from_data(data)
+        return scenario.replace(**self.settings) if self.settings else scenario
 
     def goodputs(
         self, shape: Shape, seeds: Sequence[int], runs: Runs | None = None
@@ -98,9 +98,9 @@ class Arena:
         runs
             What does and keeps them; left out: nothing is kept.
         """
-        done = runs or Runs(Memory())
+        runner = runs or Runs(Memory())
         return {
-            control: [done.goodput(self.scenario(shape, control, seed)) for seed in seeds]
+            control: [runner.goodput(self.scenario(shape, control, seed)) for seed in seeds]
             for control in self.controls
         }
 
@@ -122,10 +122,10 @@ class Arena:
             Goodputs of other seeds, by which the rival is chosen: the best of several is best by
             chance too, and what is reported must be without that. Left out: the same.
         """
-        own, *_ = goodputs
+        control, *_ = goodputs
         means = {name: sum(all_) / len(all_) for name, all_ in (chosen_by or goodputs).items()}
         rival = goodputs[self.rival(means, want)]
-        return [a - b for a, b in zip(goodputs[own], rival, strict=True)]
+        return [a - b for a, b in zip(goodputs[control], rival, strict=True)]
 
     @staticmethod
     def rival(means: Mapping[str, float], want: str) -> str:
@@ -138,5 +138,5 @@ class Arena:
         want
             ``worst``, ``best`` or ``last``; under ``last``, the rival is the worst of the others.
         """
-        _, *others = means
-        return (min if want == "last" else max)(others, key=lambda name: means[name])
+        _, *rivals = means
+        return (min if want == "last" else max)(rivals, key=lambda name: means[name])

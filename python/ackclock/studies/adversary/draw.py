@@ -55,8 +55,8 @@ def pattern(arena: Arena, shape: Shape, goodput: Mapping[str, Mean]) -> Figure:
     figure = style.figure(None, 7.2, 1.5 * len(controls) + 0.9)
     axes = figure.subplots(len(controls), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     begin = arena.warmup_s
-    shown = min(max(TURNS_SHOWN * shape.period_s, LEAST_SHOWN_S), MOST_SHOWN_S)
-    end = min(begin + shown, arena.duration_s)
+    span_s = min(max(TURNS_SHOWN * shape.period_s, LEAST_SHOWN_S), MOST_SHOWN_S)
+    end = min(begin + span_s, arena.duration_s)
     # Some points in the shortest level, so that what follows it is seen to follow.
     interval = min(0.2, min(seconds for _, seconds in shape.levels) / 3)
     for axis, control in zip(axes, controls, strict=True):
@@ -66,8 +66,8 @@ def pattern(arena: Arena, shape: Shape, goodput: Mapping[str, Mean]) -> Figure:
         rates = np.append(meant.rates_bps, meant.rates_bps[-1]) * arena.flows / 1e6
         axis.fill_between(times, rates, step="post", color="#cccccc", label="available")
         run = scenario.run(record=["flow_samples"], interval=interval)
-        at, rate = _rates(run.flow_samples)
-        axis.plot(at, rate / 1e6, color="#0072B2", lw=1.2, label="goodput")
+        sample_s, rate = _rates(run.flow_samples)
+        axis.plot(sample_s, rate / 1e6, color="#0072B2", lw=1.2, label="goodput")
         axis.set_title(f"{control}: {goodput[control].mean:.2f} of the available", fontsize=9)
         axis.set_ylabel("Mbit/s")
         axis.set_xlim(begin, end)

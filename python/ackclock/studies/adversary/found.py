@@ -78,7 +78,7 @@ class Found(Outcome):
 
     def answer(self) -> str:
         """The finding in a sentence, by its interval."""
-        own = next(iter(self.arena.controls))
+        control = next(iter(self.arena.controls))
         rival = self.arena.rival(
             {name: mean.mean for name, mean in self.goodput.items()}, self.want
         )
@@ -86,23 +86,23 @@ class Found(Outcome):
         if not self.holds:
             gap = bounds(*self.gap, figures=3)
             return (
-                f"No pattern was found where {own} {DOES[self.want]}: the gap to {rival} is {gap}"
-                f" {seeds}."
+                f"No pattern was found where {control} {DOES[self.want]}: the gap to {rival} is"
+                f" {gap} {seeds}."
             )
         sign, word = (1, "more") if self.gap.mean > 0 else (-1, "less")
         ends = sorted((sign * self.gap.low, sign * self.gap.high))
         gap = bounds(sign * self.gap.mean, *ends, figures=3)
-        return f"{own} gets {gap} of the bandwidth {word} than {rival} {seeds}."
+        return f"{control} gets {gap} of the bandwidth {word} than {rival} {seeds}."
 
     def __str__(self) -> str:
         from ackclock._util.text_table import table
 
-        own = next(iter(self.arena.controls))
+        control = next(iter(self.arena.controls))
         peak = self.arena.peak_bps
         rows = [
             [name, *(decimals(value, 3) for value in mean)] for name, mean in self.goodput.items()
         ]
-        head = f"{HEADS[self.want]} for {own}: {self.shape.describe(peak)}"
+        head = f"{HEADS[self.want]} for {control}: {self.shape.describe(peak)}"
         count = f"{self.tried} patterns tried, seed {self.seed}; before shrinking:"
         first = f"{count} {self.first.describe(peak)}"
         goodput = table(["control", "goodput", "low", "high"], rows)
@@ -146,12 +146,12 @@ class Found(Outcome):
             "seed": self.seed,
         }
 
-    def write_files(self, at: Path, command: str) -> None:
+    def write_files(self, folder: Path, command: str) -> None:
         """Write ``scenario.toml`` and ``pattern.svg``.
 
         Parameters
         ----------
-        at
+        folder
             The folder.
         command
             What the user typed.
@@ -159,7 +159,7 @@ class Found(Outcome):
         from ackclock.plot import save
         from ackclock.studies.adversary.draw import pattern
 
-        text = self.scenario().kept(at).to_toml()
-        (at / "scenario.toml").write_text(text, encoding="utf-8")
+        text = self.scenario().kept(folder).to_toml()
+        (folder / "scenario.toml").write_text(text, encoding="utf-8")
         figure = pattern(self.arena, self.shape, self.goodput)
-        save(figure, at / "pattern.svg", command=command)
+        save(figure, folder / "pattern.svg", command=command)

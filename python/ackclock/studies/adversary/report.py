@@ -53,13 +53,13 @@ def html(
     """
     from ackclock import _core
 
-    control, *others = arena.controls
+    control, *rivals = arena.controls
     steps = zip(shape.steps(arena.peak_bps), shape.levels, strict=True)
     return render(
         Path(__file__).with_name("adversary.html"),
         flows=arena.flows,
         control=control,
-        others=others,
+        others=rivals,
         head=head,
         answer=answer,
         levels=[

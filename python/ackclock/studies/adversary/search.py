@@ -101,7 +101,7 @@ def adversary(
         raise AckclockError(f"budget is {budget}; expected at least 10 patterns")
     sign = -1.0 if want == "best" else 1.0
     seeds = range(1, 1 + SEEDS)
-    known: dict[Shape, float] = {}
+    gap_of_shape: dict[Shape, float] = {}
 
     with opened(store) as keeper:
         if isinstance(keeper, Store):
@@ -111,12 +111,12 @@ def adversary(
         runs = Runs(keeper)
 
         def gap(shape: Shape) -> float:
-            if shape not in known:
+            if shape not in gap_of_shape:
                 gaps = arena.gaps(arena.goodputs(shape, seeds, runs), want)
-                known[shape] = sign * sum(gaps) / len(gaps)
+                gap_of_shape[shape] = sign * sum(gaps) / len(gaps)
                 if progress is not None:
-                    progress(min(len(known) / budget, 1.0))
-            return known[shape]
+                    progress(min(len(gap_of_shape) / budget, 1.0))
+            return gap_of_shape[shape]
 
         def cost(numbers: npt.NDArray[np.float64]) -> float:
             return gap(Shape.of([float(x) for x in numbers]))
@@ -145,7 +145,7 @@ def adversary(
             first=first,
             goodput={name: Mean.of(values) for name, values in fresh.items()},
             gap=Mean.of(arena.gaps(fresh, want, arena.goodputs(shape, seeds, runs))),
-            tried=len(known),
+            tried=len(gap_of_shape),
             seed=seed,
         )
 

@@ -40,12 +40,12 @@ class Shape:
             From a search.
         """
         half = len(numbers) // 2
-        made = []
+        levels = []
         for rate, length in zip(numbers[:half], numbers[half:], strict=True):
-            part = LOWEST ** (1.0 - rate)
+            share = LOWEST ** (1.0 - rate)
             seconds = SHORTEST_S * (LONGEST_S / SHORTEST_S) ** length
-            made.append((round(part, 3), round(seconds, 1)))
-        return cls(tuple(made))
+            levels.append((round(share, 3), round(seconds, 1)))
+        return cls(tuple(levels))
 
     @property
     def period_s(self) -> float:
@@ -60,28 +60,28 @@ class Shape:
         peak_bps
             Rate per test flow at level 1 [bit/s].
         """
-        made: list[dict[str, Any]] = []
-        at = 0.0
-        for part, seconds in self.levels:
-            made.append({"at": round(at, 3), "rate": round(part * peak_bps)})
-            at += seconds
-        return made
+        steps: list[dict[str, Any]] = []
+        time_s = 0.0
+        for share, seconds in self.levels:
+            steps.append({"at": round(time_s, 3), "rate": round(share * peak_bps)})
+            time_s += seconds
+        return steps
 
     def simpler(self) -> Iterator[Shape]:
         """Patterns a step simpler: a level less, or a rate or a time rounded."""
         levels = self.levels
         for i in range(1, len(levels)):
             if levels[i][0] == levels[i - 1][0]:
-                whole = (levels[i][0], round(levels[i - 1][1] + levels[i][1], 1))
-                yield Shape((*levels[: i - 1], whole, *levels[i + 1 :]))
+                merged = (levels[i][0], round(levels[i - 1][1] + levels[i][1], 1))
+                yield Shape((*levels[: i - 1], merged, *levels[i + 1 :]))
         if len(levels) > 1:
             for i in range(len(levels)):
                 yield Shape(levels[:i] + levels[i + 1 :])
-        for i, (part, seconds) in enumerate(levels):
-            for near in _near(part, ROUND_RATES):
+        for i, (share, seconds) in enumerate(levels):
+            for near in _near(share, ROUND_RATES):
                 yield Shape((*levels[:i], (near, seconds), *levels[i + 1 :]))
             for near in _near(seconds, ROUND_S):
-                yield Shape((*levels[:i], (part, near), *levels[i + 1 :]))
+                yield Shape((*levels[:i], (share, near), *levels[i + 1 :]))
 
     def describe(self, peak_bps: float) -> str:
         """Describe the pattern in one line.
@@ -91,10 +91,10 @@ class Shape:
         peak_bps
             Rate per test flow at level 1 [bit/s].
         """
-        parts = [
-            f"{part * peak_bps / 1e6:g} Mbit/s for {seconds:g} s" for part, seconds in self.levels
+        level_texts = [
+            f"{share * peak_bps / 1e6:g} Mbit/s for {seconds:g} s" for share, seconds in self.levels
         ]
-        return ", ".join(parts) + (", in turn" if len(parts) > 1 else "")
+        return ", ".join(level_texts) + (", in turn" if len(level_texts) > 1 else "")
 
 
 def _near(value: float, known: Sequence[float]) -> list[float]:

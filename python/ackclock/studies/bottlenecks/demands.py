@@ -103,16 +103,16 @@ class Demands:
         """
         if time is None:
             return int(self.volume.sum(axis=1).argmax())
-        found = [i for i, name in enumerate(self.times) if name == time]
-        found = found or [
+        matches = [i for i, name in enumerate(self.times) if name == time]
+        matches = matches or [
             i for i, name in enumerate(self.times) if name.removesuffix("Z").endswith(time)
         ]
-        if len(found) == 1:
-            return found[0]
+        if len(matches) == 1:
+            return matches[0]
         if not any(self.times):
             message = "the demands have no times; expected a file with a column time"
-        elif found:
-            message = f'"{time}" is the end of {len(found)} times; expected one, with its date'
+        elif matches:
+            message = f'"{time}" is the end of {len(matches)} times; expected one, with its date'
         else:
             message = f'there is no time "{time}"; {suggestion(time, self.times)}'
         raise ScenarioError([Problem("--at", message)])
@@ -199,11 +199,11 @@ def read_series(network: Network, path: str | Path, *, scale: float = 1.0) -> De
         demand that is no finite number of 0 or more, and number of flows that is none, with its
         line.
     """
-    found, problems = check_series(network, path, scale=scale)
+    demands, problems = check_series(network, path, scale=scale)
     problems.check()
-    if found is None:
+    if demands is None:
         raise ScenarioError([Problem("demands", "has no demand above 0", str(path))])
-    return found
+    return demands
 
 
 def check_series(
@@ -231,9 +231,9 @@ def check_series(
     number = network.numbers()
     plain = read_matrix(file, number, (_SOURCE, _TARGET, _DEMAND), TIME, _FLOWS)
     if plain is not None:
-        made = _plain_series(plain, file, scale)
-        if made is not None:
-            return made, FileProblems(file, "demands")
+        plain_demands = _plain_series(plain, file, scale)
+        if plain_demands is not None:
+            return plain_demands, FileProblems(file, "demands")
     rows, notes = _demand_rows(file)
     cells, problems = _cells(rows, number, file)
     if not cells:
@@ -244,12 +244,12 @@ def check_series(
         (times.setdefault(time, len(times)), pairs.setdefault(pair, len(pairs)), value, flows)
         for time, pair, value, flows in cells
     ]
-    at, of, values, counts = (np.array(column) for column in zip(*numbered, strict=True))
+    time_index, of, values, counts = (np.array(column) for column in zip(*numbered, strict=True))
     if not (values > 0).any():
         return None, problems
     ends = np.array(list(pairs), dtype=np.uint32)
-    found = _series(ends, tuple(times), (at, of, values * scale, counts), file)
-    return replace(found, notes=notes), problems
+    read_demands = _series(ends, tuple(times), (time_index, of, values * scale, counts), file)
+    return replace(read_demands, notes=notes), problems
 
 
 Cell = tuple[str, tuple[int, int], float, int]
@@ -261,7 +261,7 @@ def _cells(
 ) -> tuple[list[Cell], FileProblems]:
     """Cells of the rows in which nothing is wrong, and what is wrong with the others."""
     problems = FileProblems(file, "demands")
-    seen: dict[tuple[str, tuple[int, int]], int] = {}
+    line_of_cell: dict[tuple[str, tuple[int, int]], int] = {}
     cells: list[Cell] = []
     for line, row in rows:
         a, b = _value(row, _SOURCE).strip(), _value(row, _TARGET).strip()
@@ -274,9 +274,9 @@ def _cells(
         if messages or number[a] == number[b]:
             continue
         time, pair = _value(row, TIME), (number[a], number[b])
-        if (time, pair) in seen:
-            problems.add(line, f"{a} to {b} is there already: line {seen[time, pair]}")
-        seen[time, pair] = line
+        if (time, pair) in line_of_cell:
+            problems.add(line, f"{a} to {b} is there already: line {line_of_cell[time, pair]}")
+        line_of_cell[time, pair] = line
         cells.append((time, pair, value, flows or 0))
     return cells, problems
 
@@ -337,23 +337,25 @@ def lines_of(network: Network, demands: Demands, time: int) -> dict[tuple[int, i
     if demands.file is None:
         return {}
     number = network.numbers()
-    found: dict[tuple[int, int], int] = {}
+    line_of_pair: dict[tuple[int, int], int] = {}
     try:
         foreign = _foreign(demands.file)
         rows = csv_rows.rows(demands.file) if foreign is None else foreign[0]
     except (csv_rows.CsvError, ScenarioError):
         return {}
     if demands.option == "gravity":
-        line = {number.get(row.get("node", "").strip(), -1): at for at, row in rows}
+        line = {
+            number.get(row.get("node", "").strip(), -1): line_number for line_number, row in rows
+        }
         pairs = zip(demands.source.tolist(), demands.target.tolist(), strict=True)
         return {(a, b): line[a] for a, b in pairs if a in line}
-    for at, row in rows:
+    for line_number, row in rows:
         a, b = (number.get(_value(row, names).strip(), -1) for names in (_SOURCE, _TARGET))
         if _value(row, TIME) == demands.times[time]:
-            found[a, b] = at
+            line_of_pair[a, b] = line_number
         else:
-            found.setdefault((a, b), at)
-    return found
+            line_of_pair.setdefault((a, b), line_number)
+    return line_of_pair
 
 
 def series_problems(path: str | Path) -> list[Problem]:
@@ -431,10 +433,10 @@ def _plain_series(rows: MatrixColumns, file: Path, scale: float) -> Demands | No
     if not len(rows.demand) or rows.repeats() or (rows.flows > MOST_FLOWS).any():
         return None
     # A pair of a node with itself counts for nothing, so a time with no other pairs is left out.
-    at, time = number_by_first(rows.time)
+    first_rows, time = number_by_first(rows.time)
     pairs, pair = number_by_first(rows.pairs)
     ends = np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1).astype(np.uint32)
-    times = tuple(rows.times[i] for i in at.tolist())
+    times = tuple(rows.times[i] for i in first_rows.tolist())
     return _series(ends, times, (time, pair, rows.demand * scale, rows.flows), file)
 
 
@@ -463,23 +465,23 @@ def gravity(network: Network, path: str | Path, *, scale: float = 1.0) -> Demand
     number = network.numbers()
     problems = FileProblems(file, "gravity")
     sent, received = np.zeros(len(network.graph.nodes)), np.zeros(len(network.graph.nodes))
-    seen: dict[int, int] = {}
+    line_of_node: dict[int, int] = {}
     for line, row in _rows(file, "gravity", ("node",), ("out_bps", "volume_bps")):
         name = row["node"].strip()
         if name not in number:
             problems.add(line, f'there is no node "{name}"; {suggestion(name, number)}')
             continue
         node = number[name]
-        if node in seen:
-            problems.add(line, f'"{name}" is there already: line {seen[node]}')
-        seen[node] = line
+        if node in line_of_node:
+            problems.add(line, f'"{name}" is there already: line {line_of_node[node]}')
+        line_of_node[node] = line
         out = _value(row, ("out_bps", "volume_bps"))
-        for given, into in ((out, sent), (row.get("in_bps") or out, received)):
-            value = bare_or_rate(given)
+        for volume_text, into in ((out, sent), (row.get("in_bps") or out, received)):
+            value = bare_or_rate(volume_text)
             if math.isfinite(value) and value >= 0:
                 into[node] = value * scale
             else:
-                problems.add(line, f'the volume of "{name}" is "{given}"; expected 0 or more')
+                problems.add(line, f'the volume of "{name}" is "{volume_text}"; expected 0 or more')
     problems.check()
     senders, receivers = (np.flatnonzero(of).astype(np.uint32) for of in (sent, received))
     check_memory(1, len(senders) * len(receivers), file)
@@ -489,6 +491,6 @@ def gravity(network: Network, path: str | Path, *, scale: float = 1.0) -> Demand
     if not len(source):
         message = "has fewer than two nodes that send and receive"
         raise ScenarioError([Problem("gravity", message, str(file))])
-    others = received.sum() - received
-    volume = sent[source] * received[target] / others[source]
+    received_by_others = received.sum() - received
+    volume = sent[source] * received[target] / received_by_others[source]
     return Demands(source, target, ("",), volume[None, :], None, file, "gravity")

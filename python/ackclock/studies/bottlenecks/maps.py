@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["arranged", "draw"]
 
 
-def arranged(graph: Graph, places: Floats | None = None) -> Floats:
+def arranged(graph: Graph, known_positions: Floats | None = None) -> Floats:
     """Give every node a place in the plane, ``(n_nodes, 2)``.
 
     Parameters
     ----------
     graph
         The network.
-    places
+    known_positions
         Longitude and latitude; used where all nodes have them.
 
     Returns
@@ -38,25 +38,25 @@ def arranged(graph: Graph, places: Floats | None = None) -> Floats:
     """
     import networkx as nx
 
-    if places is not None and len(places) and np.isfinite(places).all():
-        return places
-    whole: Any = nx.Graph()
-    whole.add_nodes_from(range(len(graph.nodes)))
-    whole.add_edges_from(zip(graph.src.tolist(), graph.dst.tolist(), strict=True))
-    leaves = {n for n in whole if whole.degree(n) == 1}
-    core = whole.subgraph([n for n in whole if n not in leaves])
+    if known_positions is not None and len(known_positions) and np.isfinite(known_positions).all():
+        return known_positions
+    network: Any = nx.Graph()
+    network.add_nodes_from(range(len(graph.nodes)))
+    network.add_edges_from(zip(graph.src.tolist(), graph.dst.tolist(), strict=True))
+    leaves = {n for n in network if network.degree(n) == 1}
+    core = network.subgraph([n for n in network if n not in leaves])
     if len(core) < 2:
-        core, leaves = whole, set()
-    found = np.zeros((len(graph.nodes), 2))
-    for node, place in nx.kamada_kawai_layout(core).items():
-        found[node] = place
-    spread = 0.5 * _nearest(np.array([found[n] for n in core]))
+        core, leaves = network, set()
+    positions = np.zeros((len(graph.nodes), 2))
+    for node, position in nx.kamada_kawai_layout(core).items():
+        positions[node] = position
+    spread = 0.5 * _nearest(np.array([positions[n] for n in core]))
     for node in core:
-        mine = [n for n in whole[node] if n in leaves]
+        mine = [n for n in network[node] if n in leaves]
         for i, leaf in enumerate(mine):
             angle = 2 * np.pi * i / len(mine)
-            found[leaf] = found[node] + spread * np.array([np.cos(angle), np.sin(angle)])
-    return found
+            positions[leaf] = positions[node] + spread * np.array([np.cos(angle), np.sin(angle)])
+    return positions
 
 
 def _nearest(places: Floats) -> float:
@@ -67,7 +67,12 @@ def _nearest(places: Floats) -> float:
 
 
 def draw(
-    graph: Graph, links: pa.Table, places: Floats | None = None, *, title: str = "", unit: str = ""
+    graph: Graph,
+    links: pa.Table,
+    known_positions: Floats | None = None,
+    *,
+    title: str = "",
+    unit: str = "",
 ) -> Figure:
     """Draw a network twice: nodes shaded by the dead traffic dropped there, and by zombies.
 
@@ -79,7 +84,7 @@ def draw(
         The network.
     links
         Table of its links' outcome, as of a fluid run.
-    places
+    known_positions
         Where nodes are; see `arranged`.
     title
         Title of the figure.
@@ -90,7 +95,7 @@ def draw(
 
     from ackclock.plot.notebook import NotebookFigure
 
-    at = arranged(graph, places)
+    positions = arranged(graph, known_positions)
     n = len(graph.nodes)
     capacity = np.bincount(graph.src, graph.capacity, n)
     size = 8 + 150 * capacity / capacity.max()
@@ -100,7 +105,7 @@ def draw(
     if title:
         figure.suptitle(title)
     panels = figure.subplots(1, 2)
-    segments = [(at[a], at[b]) for a, b in zip(graph.src, graph.dst, strict=True)]
+    segments = [(positions[a], positions[b]) for a, b in zip(graph.src, graph.dst, strict=True)]
     # The busier direction of a full-duplex link is drawn last, on top.
     order = np.argsort(used)
     for axes, column, name in zip(panels, ("dead", "zombies"), ("dead", "zombie"), strict=True):
@@ -119,7 +124,7 @@ def draw(
         value = without_rounding(dropped, capacity.astype(np.float64))
         top = value.max() if value.max() > 0 else 1.0
         dots = axes.scatter(
-            *at.T, s=size, c=value, cmap="viridis_r", vmin=0, vmax=top, edgecolors="black",
+            *positions.T, s=size, c=value, cmap="viridis_r", vmin=0, vmax=top, edgecolors="black",
             linewidths=0.3, zorder=2,
         )  # fmt: skip
         figure.colorbar(
@@ -129,6 +134,6 @@ def draw(
         axes.set_axis_off()
         axes.autoscale_view()
         if n <= 40:
-            for node, place in zip(graph.nodes, at, strict=True):
-                axes.annotate(node, place, fontsize=6, xytext=(4, 4), textcoords="offset points")
+            for node, position in zip(graph.nodes, positions, strict=True):
+                axes.annotate(node, position, fontsize=6, xytext=(4, 4), textcoords="offset points")
     return figure

@@ -120,7 +120,7 @@ def read_network(
     weights: list[tuple[float, float]] = []
     risk_groups: dict[str, list[int]] = {}
     number = {name: i for i, name in enumerate(raw.nodes)}
-    seen: dict[tuple[int, int], tuple[int, str]] = {}
+    row_of_ends: dict[tuple[int, int], tuple[int, str]] = {}
     bare = [
         link.where
         for link in raw.links
@@ -147,22 +147,21 @@ def read_network(
         if unknown or a == b:
             continue
         key = (min(number[a], number[b]), max(number[a], number[b]))
-        if key not in seen:
-            seen[key] = (len(ends), where)
+        if key not in row_of_ends:
+            row_of_ends[key] = (len(ends), where)
             ends.append((number[a], number[b]))
             capacity.append(value)
             weights.append(weight)
             for name in _risk_groups(link):
                 risk_groups.setdefault(name, []).append(len(ends) - 1)
         elif merge_parallel:
-            place = seen[key][0]
-            if ends[place] != (number[a], number[b]):
+            row = row_of_ends[key][0]
+            if ends[row] != (number[a], number[b]):
                 value = value[::-1]
-            capacity[place] = (capacity[place][0] + value[0], capacity[place][1] + value[1])
+            capacity[row] = (capacity[row][0] + value[0], capacity[row][1] + value[1])
         else:
-            message = (
-                f"joins {a} and {b} again, after {seen[key][1]}; --merge-parallel adds them up"
-            )
+            first = row_of_ends[key][1]
+            message = f"joins {a} and {b} again, after {first}; --merge-parallel adds them up"
             problems.append(Problem(where, message, text))
     if not raw.links:
         problems.append(Problem("links", "there are none; expected one or more", text))
@@ -199,11 +198,11 @@ def _network(
         np.array(capacity).ravel(),
         np.array(weights).ravel(),
     )
-    places = np.array([[_float(lon), _float(lat)] for _, lat, lon in raw.nodes.values()])
+    coordinates = np.array([[_float(lon), _float(lat)] for _, lat, lon in raw.nodes.values()])
     groups = {name: tuple(rows) for name, rows in risk_groups.items()}
     # The current folder, ".", says no name.
-    place = Path(text).resolve() if Path(text).is_dir() else Path(text)
-    return Network(place.stem, graph, places, names, groups, tuple(raw.notes))
+    source_path = Path(text).resolve() if Path(text).is_dir() else Path(text)
+    return Network(source_path.stem, graph, coordinates, names, groups, tuple(raw.notes))
 
 
 def _values(
@@ -231,20 +230,22 @@ def _risk_groups(link: _Link) -> list[str]:
 
 
 def _capacity(
-    given: Any, default: float | None, where: str, file: str, problems: list[Problem]
+    stated_capacity: Any, default: float | None, where: str, file: str, problems: list[Problem]
 ) -> float:
     from ackclock._util.units import parse, quantity_problem
 
-    if given is None or given == "":
+    if stated_capacity is None or stated_capacity == "":
         return default or 1.0  # without a default it is a problem, and 1.0 is never used
     value = math.nan
-    if isinstance(given, str) and quantity_problem(given, "rate") is None:
-        value = float(parse(given, "rate"))
-    elif _float(given) == _float(given):
-        value = _float(given)
+    if isinstance(stated_capacity, str) and quantity_problem(stated_capacity, "rate") is None:
+        value = float(parse(stated_capacity, "rate"))
+    elif _float(stated_capacity) == _float(stated_capacity):
+        value = _float(stated_capacity)
     if math.isfinite(value) and value > 0:
         return value
-    problems.append(Problem(where, f'has the capacity "{given}"; expected more than 0', file))
+    problems.append(
+        Problem(where, f'has the capacity "{stated_capacity}"; expected more than 0', file)
+    )
     return 1.0
 
 
@@ -314,8 +315,8 @@ def _from_csv(edges: Path, nodes: Path | None) -> _Raw:
     if nodes is not None and nodes.is_file():
         raw.lists_nodes = True
         for _, row in _rows(nodes, {"lat": "number", "lon": "number"}, ("id",)):
-            place = (row.get("name") or "", row.get("lat"), row.get("lon"))
-            raw.nodes[str(row["id"]).strip()] = place
+            attributes = (row.get("name") or "", row.get("lat"), row.get("lon"))
+            raw.nodes[str(row["id"]).strip()] = attributes
     ends = ("source", "src", "from"), ("target", "dst", "to")
     for where, row in _rows(edges, _QUANTITIES, *ends):
         a = str(row.get("source", row.get("src", row.get("from")))).strip()
@@ -369,8 +370,8 @@ def _from_networkx(graph: Any, file: str) -> _Raw:
         raw.nodes[str(node)] = (str(first(data, "name", "label") or ""), lat, lon)
     # Of a directed graph the arcs there and back are one link.
     waiting: dict[tuple[str, str], list[_Link]] = {}
-    for one, other, data in graph.edges(data=True):
-        a, b = str(one), str(other)
+    for source, target, data in graph.edges(data=True):
+        a, b = str(source), str(target)
         link = _Link(
             f"link {a} - {b}",
             a,

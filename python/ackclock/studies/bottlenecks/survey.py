@@ -81,11 +81,11 @@ class Survey:
 
     def bottleneck_links(self) -> list[tuple[str, float, int, float]]:
         """List bottlenecks: name, capacity [bit/s], flows held back, their rate [bit/s]."""
-        found = []
+        bottlenecks = []
         for link in np.unique(self.held[self.held >= 0]):
             mine = self.held == link
             rate = float(self.rates[mine].max())
-            found.append(
+            bottlenecks.append(
                 (
                     self.net.link_name(int(link)),
                     float(self.net.capacity[link]),
@@ -93,7 +93,7 @@ class Survey:
                     rate,
                 )
             )
-        return sorted(found, key=lambda row: (-row[2], row[0]))
+        return sorted(bottlenecks, key=lambda row: (-row[2], row[0]))
 
     def to_data(self) -> dict[str, Any]:
         """Give all numbers as plain data; rates in bit/s."""
@@ -156,7 +156,7 @@ def survey(
     fair_at: Sequence[str] | None = None,
     upgrade: int = 0,
     factor: float = 2.0,
-    at: str | None = None,
+    time_name: str | None = None,
 ) -> Survey:
     """Survey a network.
 
@@ -182,7 +182,7 @@ def survey(
         How many links to upgrade; 0: none.
     factor
         What their capacity is multiplied by.
-    at
+    time_name
         Time to look at, of demands over time; None: at which most is demanded.
 
     Returns
@@ -202,20 +202,20 @@ def survey(
     from ackclock.studies.bottlenecks.upgrades import best_upgrades
 
     try:
-        made = read_network(network, rate=rate, merge_parallel=merge_parallel)
+        topology = read_network(network, rate=rate, merge_parallel=merge_parallel)
     except ScenarioError as error:
         wrong = [] if demands is None else series_problems(demands)
         raise ScenarioError([*error.problems, *wrong]) from None
     problems: list[Problem] = []
-    traffic, notes, when = None, made.notes, ""
+    traffic, notes, when = None, topology.notes, ""
     if demands is None:
-        traffic = all_pairs(made, leaves=leaves)
+        traffic = all_pairs(topology, leaves=leaves)
     else:
         try:
-            series, wrong_rows = check_series(made, demands, scale=scale)
+            series, wrong_rows = check_series(topology, demands, scale=scale)
             problems += wrong_rows.listed()
             if series is not None:
-                time = series.at(at)
+                time = series.at(time_name)
                 traffic, when = series.traffic(time), series.times[time]
                 notes = tuple(dict.fromkeys((*notes, *series.notes)))
             elif not problems:
@@ -224,17 +224,19 @@ def survey(
             problems += error.problems
     routers = Routers()
     if fair_at is not None:
-        chosen = [made.aliases.get(name, name) for name in fair_at]
-        routers = Routers("max-min", "proportional", chosen)
+        fair_nodes = [topology.aliases.get(name, name) for name in fair_at]
+        routers = Routers("max-min", "proportional", fair_nodes)
     net = None
     try:
-        routers.of_link(made.graph)
+        routers.of_link(topology.graph)
     except ScenarioError as error:
         problems += [Problem("--fair-at", p.message) for p in error.problems]
     try:
         if traffic is None:
             raise ScenarioError(problems)
-        net = FluidNet.routed(made.graph, traffic, routing="cost" if made.has_weights() else "hops")
+        net = FluidNet.routed(
+            topology.graph, traffic, routing="cost" if topology.has_weights() else "hops"
+        )
     except ScenarioError as error:
         # Flows have no numbers in a matrix.
         file = str(network) if demands is None else str(demands)
@@ -246,11 +248,11 @@ def survey(
     senders, flows, links = {}, {}, {}
     for name, policy in SENDERS.items():
         settled = net.fixed_point(policy, routers)
-        found, senders[name] = tables(net, settled, 1)
-        flows[name], links[name] = found["flows"], found["links"]
+        outcome_tables, senders[name] = tables(net, settled, 1)
+        flows[name], links[name] = outcome_tables["flows"], outcome_tables["links"]
     upgrades = best_upgrades(net, upgrade, factor=factor) if upgrade else ()
     return Survey(
-        made,
+        topology,
         net,
         rates,
         bottlenecks(net, rates),

@@ -26,15 +26,15 @@ def _rate(value: float | None) -> str:
     return engineering(value, "bit/s")
 
 
-def sentences(found: Survey) -> list[str]:
+def sentences(survey: Survey) -> list[str]:
     """Say what network and flows are, and what max-min rates give.
 
     Parameters
     ----------
-    found
+    survey
         The survey.
     """
-    data = found.to_data()
+    data = survey.to_data()
     ideal = data["max_min"]
     flows = f"{data['flows']} flows"
     if data["flows_between"]:
@@ -59,24 +59,24 @@ def _where_fair(found: Survey) -> list[str]:
     return [f"fair at {', '.join(found.fair_at)}; FIFO elsewhere"]
 
 
-def tables(found: Survey) -> list[Table]:
+def tables(survey: Survey) -> list[Table]:
     """Make the tables of bottlenecks and of kinds of senders.
 
     Parameters
     ----------
-    found
+    survey
         The survey.
     """
-    data = found.to_data()
+    data = survey.to_data()
     rows = [
         [b["link"], _rate(b["capacity_bps"]), str(b["flows"]), _rate(b["rate_bps"])]
         for b in data["bottlenecks"]
     ]
-    made: list[Table] = []
+    result_tables: list[Table] = []
     if rows:
         more = f", and {len(rows) - _MOST} more" if len(rows) > _MOST else ""
         head = ["bottleneck", "capacity", "holds back", "at most"]
-        made.append((f"bottlenecks{more}", head, rows[:_MOST]))
+        result_tables.append((f"bottlenecks{more}", head, rows[:_MOST]))
     rows = [
         [
             name,
@@ -93,44 +93,44 @@ def tables(found: Survey) -> list[Table]:
     ]
     head = ["senders", "goodput", "of max-min", "least", "Jain", "dead", "zombies", "unasked",
             "settled"]  # fmt: skip
-    return [*made, ("senders of each kind", head, rows)]
+    return [*result_tables, ("senders of each kind", head, rows)]
 
 
-def _upgrades(found: Survey) -> list[str]:
+def _upgrades(survey: Survey) -> list[str]:
     lines = []
-    for u in found.to_data()["upgrades"]:
+    for u in survey.to_data()["upgrades"]:
         how = "all sets tried" if u["exact"] else "one after the other"
         least = u["least_wanting_bps"]
         lines.append(
-            f"{number(found.factor)} times the capacity of {', '.join(u['links'])} ({how})"
+            f"{number(survey.factor)} times the capacity of {', '.join(u['links'])} ({how})"
             f" raises the {u['goal']} most: {_rate(u['total_bps'])} in all, "
             + ("all flows satisfied" if least is None else f"least {_rate(least)}")
         )
     return lines
 
 
-def text(found: Survey) -> str:
+def text(survey: Survey) -> str:
     """Write a survey for a terminal.
 
     Parameters
     ----------
-    found
+    survey
         The survey.
     """
-    shown = []
-    for title, head, rows in tables(found):
+    blocks = []
+    for title, head, rows in tables(survey):
         cut = title.partition(", ")[2]
-        shown.append(table(head, rows) + (f"\n\n{cut}" if cut else ""))
-    shown[-1:-1] = _where_fair(found)
-    return "\n\n".join([*sentences(found), *shown, *_upgrades(found)])
+        blocks.append(table(head, rows) + (f"\n\n{cut}" if cut else ""))
+    blocks[-1:-1] = _where_fair(survey)
+    return "\n\n".join([*sentences(survey), *blocks, *_upgrades(survey)])
 
 
-def page(found: Survey, figure: Figure, command: str) -> str:
+def page(survey: Survey, figure: Figure, command: str) -> str:
     """Write the page of a survey.
 
     Parameters
     ----------
-    found
+    survey
         The survey.
     figure
         Its map.
@@ -141,9 +141,9 @@ def page(found: Survey, figure: Figure, command: str) -> str:
 
     return render(
         Path(__file__).with_name("survey.html"),
-        title=f"{found.network.title}: fair rates and bottlenecks",
-        answer=[*sentences(found), *_where_fair(found), *_upgrades(found)],
+        title=f"{survey.network.title}: fair rates and bottlenecks",
+        answer=[*sentences(survey), *_where_fair(survey), *_upgrades(survey)],
         figure=inline(figure),
-        tables=tables(found),
+        tables=tables(survey),
         command=command,
     )

@@ -139,14 +139,14 @@ def _rates(
 def _made(
     net: FluidNet,
     groups: list[tuple[int, ...]],
-    chosen: tuple[int, ...],
+    group_indices: tuple[int, ...],
     factor: float,
     goal: Goal,
     *,
     exact: bool,
 ) -> Upgrade:
-    rates = _rates(net, groups, chosen, factor)
-    names = tuple(net.link_name(groups[group][0]).replace("->", " - ") for group in chosen)
+    rates = _rates(net, groups, group_indices, factor)
+    names = tuple(net.link_name(groups[group][0]).replace("->", " - ") for group in group_indices)
     return Upgrade(goal, names, least_wanting(net, rates), float(rates.sum()), exact)
 
 

@@ -53,7 +53,7 @@ def show(case: Case, staged: Staged | None) -> Shown:
     """
     if staged is None:
         return Shown(case.note)
-    events = ", ".join(f"{name} at {number(at, 4)} s" for name, at in staged.events.items())
+    events = ", ".join(f"{name} at {number(time_s, 4)} s" for name, time_s in staged.events.items())
     return Shown(case.note, events, picture(staged, case.key), staged.scenario.to_toml())
 
 
@@ -69,8 +69,8 @@ def picture(staged: Staged, case: str) -> str:
     """
     from ackclock.plot.states import states
 
-    made = states(staged.run)
-    axes = made.axes[0]
+    figure = states(staged.run)
+    axes = figure.axes[0]
     axes.set_title("", loc="left")
     for curve in axes.lines:
         curve.set_rasterized(len(curve.get_xdata()) > MOST_POINTS)  # type: ignore[arg-type]
@@ -82,4 +82,4 @@ def picture(staged: Staged, case: str) -> str:
         axes.axvline(time, color=EVENT, linestyle=":", linewidth=1)
         axes.text(time, 1.01, name, transform=ground, fontsize=8, ha="center", va="bottom")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-    return inline(made, f"case-{case}")
+    return inline(figure, f"case-{case}")

@@ -125,13 +125,13 @@ def judge(suite: Suite, case: Case, staged: Staged, path: Mapping[str, float]) -
         for name, time in staged.events.items():
             base.execute("INSERT INTO events VALUES ($1, $2)", [name, time])
         base.execute(_VIEWS)
-        said = set(tables["raw_states"]["state"].to_pylist())
-        said |= set(tables["raw_probes"]["probe"].to_pylist())
-        return [_judged(suite, case, check, staged, base, said) for check in case.checks]
+        reported = set(tables["raw_states"]["state"].to_pylist())
+        reported |= set(tables["raw_probes"]["probe"].to_pylist())
+        return [_judged(suite, case, check, staged, base, reported) for check in case.checks]
 
 
 def _judged(
-    suite: Suite, case: Case, check: Check, staged: Staged, base: Any, said: set[str]
+    suite: Suite, case: Case, check: Check, staged: Staged, base: Any, reported: set[str]
 ) -> Row:
     import duckdb
 
@@ -143,7 +143,7 @@ def _judged(
 
     named = re.findall(r"'([^']*)'", check.value)
     missing = [trigger for trigger in staged.missing if trigger.event in named]
-    unsaid = [n for n in named if (n in suite.probes or n in suite.states) and n not in said]
+    unsaid = [n for n in named if (n in suite.probes or n in suite.states) and n not in reported]
     if missing:
         state = " or ".join(staged.missing[0].states)
         return row(
@@ -153,15 +153,15 @@ def _judged(
             f'the control does not enter "{state}" as the case needs',
         )
     try:
-        found = fetch(base, check.value)
+        result_table = fetch(base, check.value)
     except duckdb.Error as error:
         message = str(error).splitlines()[0]
         raise AckclockError(f"{case.file}: step {check.step}: {message}") from None
-    values = found["value"].to_pylist() if "value" in found.column_names else None
+    values = result_table["value"].to_pylist() if "value" in result_table.column_names else None
     if values is None or len(values) > 1:
         raise AckclockError(
-            f"{case.file}: step {check.step}: the query gives {found.num_rows} rows of"
-            f" {found.column_names}; expected one with the column value"
+            f"{case.file}: step {check.step}: the query gives {result_table.num_rows} rows of"
+            f" {result_table.column_names}; expected one with the column value"
         )
     value = values[0] if values else None
     if value is None:
@@ -186,8 +186,8 @@ def meets(goal: Mapping[str, Any], value: float | str) -> bool:
         What was measured.
     """
     if "is" in goal:
-        wanted = goal["is"] if isinstance(goal["is"], list) else [goal["is"]]
-        return value in [w if isinstance(w, str) else float(w) for w in wanted]
+        allowed = goal["is"] if isinstance(goal["is"], list) else [goal["is"]]
+        return value in [w if isinstance(w, str) else float(w) for w in allowed]
     if isinstance(value, str):
         return False
     low, high = bounds(goal)
@@ -230,11 +230,11 @@ def expectation(check: Check) -> str:
     goal = check.goal
     unit = f" {check.unit}" if check.unit else ""
     if "is" in goal:
-        wanted: Sequence[Any] = goal["is"] if isinstance(goal["is"], list) else [goal["is"]]
-        return " or ".join(str(one) for one in wanted)
+        allowed: Sequence[Any] = goal["is"] if isinstance(goal["is"], list) else [goal["is"]]
+        return " or ".join(str(allowed_value) for allowed_value in allowed)
     if "between" in goal or "equals" in goal:
         low, high = bounds(goal)
         return f"{number(low)} to {number(high)}{unit}"
-    words = {"at_least": ">=", "at_most": "<=", "above": ">", "below": "<"}
-    key = next(key for key in words if key in goal)
-    return f"{words[key]} {number(float(goal[key]))}{unit}"
+    signs = {"at_least": ">=", "at_most": "<=", "above": ">", "below": "<"}
+    key = next(key for key in signs if key in goal)
+    return f"{signs[key]} {number(float(goal[key]))}{unit}"

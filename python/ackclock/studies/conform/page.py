@@ -39,17 +39,17 @@ def text(head: str, rows: Sequence[Row], verdicts: Mapping[str, str], answer: st
     cells = [
         [row.case, str(row.step), row.text, row.expected, row.measured, row.verdict] for row in rows
     ]
-    parts = [head, table(HEAD, cells, most=len(cells))]
+    blocks = [head, table(HEAD, cells, most=len(cells))]
     lines = [f"{case:>4}  {verdict:15}  {titles[case]}" for case, verdict in verdicts.items()]
-    parts.append("\n".join(lines))
+    blocks.append("\n".join(lines))
     why = [
         f"{row.case}.{row.step}: {row.why}"
         for row in rows
         if row.verdict in (FAIL, INEXPRESSIBLE) and row.why
     ]
     if why:
-        parts.append("\n".join(dict.fromkeys(why)))
-    return "\n\n".join([*parts, answer])
+        blocks.append("\n".join(dict.fromkeys(why)))
+    return "\n\n".join([*blocks, answer])
 
 
 def junit(suite: str, control: str, rows: Sequence[Row], verdicts: Mapping[str, str]) -> str:
@@ -92,7 +92,7 @@ def junit(suite: str, control: str, rows: Sequence[Row], verdicts: Mapping[str, 
 
 
 def html(
-    rows: Sequence[Row], verdicts: Mapping[str, str], shown: Mapping[str, Shown], **about: Any
+    rows: Sequence[Row], verdicts: Mapping[str, str], drawings: Mapping[str, Shown], **about: Any
 ) -> str:
     """Write the page: verdicts first, then each case with its checks, figure and recipe.
 
@@ -102,7 +102,7 @@ def html(
         All checks.
     verdicts
         Verdict by case.
-    shown
+    drawings
         What is shown of a case beside its checks, if anything.
     **about
         ``control``, ``title``, ``source``, ``answer`` and ``command``.
@@ -112,7 +112,7 @@ def html(
     cases = []
     for key, verdict in verdicts.items():
         of = [row for row in rows if row.case == key]
-        more = shown.get(key, Shown(""))
+        more = drawings.get(key, Shown(""))
         cases.append(
             {
                 "key": key,

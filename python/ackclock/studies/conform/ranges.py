@@ -93,30 +93,32 @@ def conform_over_ranges(
 
     from ackclock.experiments.executors.local import cores
 
-    found = find_suite(suite) if isinstance(suite, str) else suite
-    ranges = found.ranges
+    conformance_suite = find_suite(suite) if isinstance(suite, str) else suite
+    ranges = conformance_suite.ranges
     if ranges is None:
-        raise ScenarioError([Problem("ranges", f"the suite {found.name} has none")])
-    subject = read_under_test(found, control, seed, folder)
-    places = [
+        raise ScenarioError([Problem("ranges", f"the suite {conformance_suite.name} has none")])
+    subject = read_under_test(conformance_suite, control, seed, folder)
+    paths = [
         _Place(f"{rate}, {rtt}", units.parse(rate, "rate"), units.parse(rtt, "duration"))
         for rate, rtt in product(ranges["rates"], ranges["rtts"])
     ]
     with ThreadPoolExecutor(workers or cores()) as pool:
-        done = list(pool.map(lambda place: _run_place(found, place, subject, seed), places))
-    rows = tuple(row for rows in done for row in rows)
-    title = f"{found.title}: over the ranges of rate and round-trip time"
-    return Conformance(found.name, title, found.source, subject.label, rows)
+        path_rows = list(
+            pool.map(lambda path: _run_place(conformance_suite, path, subject, seed), paths)
+        )
+    rows = tuple(row for rows in path_rows for row in rows)
+    title = f"{conformance_suite.title}: over the ranges of rate and round-trip time"
+    return Conformance(conformance_suite.name, title, conformance_suite.source, subject.label, rows)
 
 
-def _run_place(suite: Suite, place: _Place, subject: Subject, seed: int) -> list[Row]:
+def _run_place(suite: Suite, path: _Place, subject: Subject, seed: int) -> list[Row]:
     from ackclock.scenario.scenario import Scenario
 
     ranges: dict[str, Any] = dict(suite.ranges or {})
-    round_s = max(place.rtt_s, INITIAL_PACKETS * PACKET_BITS / place.rate_bps)
+    round_s = max(path.rtt_s, INITIAL_PACKETS * PACKET_BITS / path.rate_bps)
     measured_s = max(MEASURED_S, MEASURED_ROUNDS * round_s)
     duration_s = measured_s + ROUNDS * round_s
-    buffer_bits = max(4 * place.bdp_bits, LEAST_BUFFER_PACKETS * PACKET_BITS)
+    buffer_bits = max(4 * path.bdp_bits, LEAST_BUFFER_PACKETS * PACKET_BITS)
     data = document(suite, None, subject.value, seed)
     data |= {
         "duration": f"{duration_s} s",
@@ -124,12 +126,12 @@ def _run_place(suite: Suite, place: _Place, subject: Subject, seed: int) -> list
         "net": {
             "kind": "dumbbell",
             "pairs": 1,
-            "rate": f"{place.rate_bps} bps",
-            "rtt": f"{place.rtt_s} s",
-            "access_delay": f"{place.rtt_s / 40} s",
+            "rate": f"{path.rate_bps} bps",
+            "rtt": f"{path.rtt_s} s",
+            "access_delay": f"{path.rtt_s / 40} s",
             "buffer": f"{int(buffer_bits / 8)} B",
         },
-        "record": {"interval": f"{max(place.rtt_s / 4, measured_s / 2000)} s"},
+        "record": {"interval": f"{max(path.rtt_s / 4, measured_s / 2000)} s"},
     }
     scenario = Scenario.from_data(data)
     run = scenario.run(record=["link_samples", "probes"])
@@ -145,21 +147,21 @@ def _run_place(suite: Suite, place: _Place, subject: Subject, seed: int) -> list
     extra = [
         row["value"] for row in run.table("probes").to_pylist() if row["probe"] == "extra_acked"
     ]
-    most = ranges["queue_bdp"] * place.bdp_bits + place.slack_bits + sum(extra) * PACKET_BITS
-    low = place.share - float(ranges["share_slack"])
+    most = ranges["queue_bdp"] * path.bdp_bits + path.slack_bits + sum(extra) * PACKET_BITS
+    low = path.share - float(ranges["share_slack"])
     return [
-        _row(place, 1, "share of what the path carries", f">= {number(low)}", number(share),
+        _row(path, 1, "share of what the path carries", f">= {number(low)}", number(share),
              share, passes=share >= low, why=ranges["share_reason"]),
-        _row(place, 2, "largest queue", f"<= {number(most / PACKET_BITS)} packets",
+        _row(path, 2, "largest queue", f"<= {number(most / PACKET_BITS)} packets",
              f"{number(max(bits) / PACKET_BITS)} packets", max(bits) / PACKET_BITS,
              passes=max(bits) <= most, why=ranges["queue_reason"]),
-        _row(place, 3, "packets lost", "0", f"{link['drops']}", float(link["drops"]),
+        _row(path, 3, "packets lost", "0", f"{link['drops']}", float(link["drops"]),
              passes=link["drops"] == 0, why=ranges["loss_reason"]),
     ]  # fmt: skip
 
 
 def _row(
-    place: _Place,
+    path: _Place,
     step: int,
     text: str,
     expected: str,
@@ -170,4 +172,4 @@ def _row(
     why: str,
 ) -> Row:
     verdict = PASS if passes else FAIL
-    return Row(place.label, place.label, step, text, expected, measured, value, verdict, why)
+    return Row(path.label, path.label, step, text, expected, measured, value, verdict, why)

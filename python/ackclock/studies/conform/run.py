@@ -168,21 +168,28 @@ def conform(
 
     from ackclock.experiments.executors.local import cores
 
-    found = find_suite(suite) if isinstance(suite, str) else suite
-    subject = read_under_test(found, control, seed, folder)
-    chosen = found.chosen(cases)
+    conformance_suite = find_suite(suite) if isinstance(suite, str) else suite
+    subject = read_under_test(conformance_suite, control, seed, folder)
+    cases_to_run = conformance_suite.chosen(cases)
 
     def run(case: Case) -> tuple[list[Row], Staged | None]:
-        rows, staged = _run_case(found, case, subject, seed)
+        rows, staged = _run_case(conformance_suite, case, subject, seed)
         return rows, staged if draw else None
 
     with ThreadPoolExecutor(workers or cores()) as pool:
-        done = list(pool.map(run, chosen))
-    rows = tuple(row for rows, _ in done for row in rows)
+        case_results = list(pool.map(run, cases_to_run))
+    rows = tuple(row for rows, _ in case_results for row in rows)
     # In this thread: Matplotlib has settings that threads share.
-    pairs = zip(chosen, done, strict=True) if draw else ()
-    shown = {case.key: show(case, staged) for case, (_, staged) in pairs}
-    return Conformance(found.name, found.title, found.source, subject.label, rows, shown)
+    pairs = zip(cases_to_run, case_results, strict=True) if draw else ()
+    drawings = {case.key: show(case, staged) for case, (_, staged) in pairs}
+    return Conformance(
+        conformance_suite.name,
+        conformance_suite.title,
+        conformance_suite.source,
+        subject.label,
+        rows,
+        drawings,
+    )
 
 
 def read_under_test(suite: Suite, control: str, seed: int, folder: Path | None) -> Subject:

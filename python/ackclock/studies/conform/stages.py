@@ -79,9 +79,9 @@ def fill(value: Any, events: Mapping[str, float]) -> Any:
         There is no such event.
     """
     if isinstance(value, Mapping):
-        return {key: fill(part, events) for key, part in value.items()}
+        return {key: fill(entry, events) for key, entry in value.items()}
     if isinstance(value, list):
-        return [fill(part, events) for part in value]
+        return [fill(entry, events) for entry in value]
     if not isinstance(value, str):
         return value
 
@@ -117,10 +117,10 @@ def stage(case: Case, scenario: Scenario) -> Staged:
     dropped: dict[str, list[int]] = {}
     run = scenario.run(record=TABLES)
     for number, trigger in enumerate(case.triggers):
-        at = _entry(run, trigger, events)
-        if at is None:
+        event_s = _entry(run, trigger, events)
+        if event_s is None:
             return Staged(run, events, case.triggers[number:], scenario)
-        events[trigger.event] = at
+        events[trigger.event] = event_s
         changes = fill(dict(trigger.changes), events)
         if changes:
             scenario = scenario.replace(**changes)
@@ -145,14 +145,14 @@ def _entry(run: Run, trigger: Trigger, events: Mapping[str, float]) -> float | N
     """When the control enters one of the states; None: it does not."""
     start = -1.0 if trigger.after is None else events[trigger.after]
     states = run.table("states")
-    found = [
+    times = [
         time
         for time, state in zip(
             states["time_s"].to_pylist(), states["state"].to_pylist(), strict=True
         )
         if state in trigger.states and time > start
     ]
-    return found[trigger.nth - 1] if len(found) >= trigger.nth else None
+    return times[trigger.nth - 1] if len(times) >= trigger.nth else None
 
 
 def _drops(
@@ -163,9 +163,9 @@ def _drops(
 
     since = float(fill(losses.at, events).removesuffix(" s"))
     packets = run.table("packets")
-    known = sorted(set(pc.cast(packets["link"], "string").to_pylist()))
-    if losses.link not in known:
-        message = f'there is no link "{losses.link}"; {suggestion(losses.link, known)}'
+    link_names = sorted(set(pc.cast(packets["link"], "string").to_pylist()))
+    if losses.link not in link_names:
+        message = f'there is no link "{losses.link}"; {suggestion(losses.link, link_names)}'
         raise ScenarioError([Problem("lose.link", message)])
     here = pc.and_(
         pc.equal(pc.cast(packets["link"], "string"), losses.link),

@@ -174,19 +174,25 @@ class Suite:
         ScenarioError
             There is no such case.
         """
-        wanted = list(keys)
-        if not wanted:
+        requested = list(keys)
+        if not requested:
             return self.cases
-        known = {case.key for case in self.cases} | {case.key.rstrip("abc") for case in self.cases}
-        wrong = [key for key in wanted if key not in known]
+        case_keys = {case.key for case in self.cases} | {
+            case.key.rstrip("abc") for case in self.cases
+        }
+        wrong = [key for key in requested if key not in case_keys]
         if wrong:
             raise ScenarioError(
                 [
-                    Problem("case", f'{self.name} has no case "{key}"; {suggestion(key, known)}')
+                    Problem(
+                        "case", f'{self.name} has no case "{key}"; {suggestion(key, case_keys)}'
+                    )
                     for key in wrong
                 ]
             )
-        return tuple(c for c in self.cases if c.key in wanted or c.key.rstrip("abc") in wanted)
+        return tuple(
+            c for c in self.cases if c.key in requested or c.key.rstrip("abc") in requested
+        )
 
 
 def find_suite(name: str) -> Suite:
@@ -206,11 +212,11 @@ def find_suite(name: str) -> Suite:
     if "/" in name or "\\" in name or not (folder / "suite.toml").is_file():
         folder = Path(name)
     if not (folder / "suite.toml").is_file():
-        known = sorted(at.parent.name for at in HOME.glob("*/suite.toml"))
+        suite_names = sorted(file.parent.name for file in HOME.glob("*/suite.toml"))
         message = (
             f'there is no suite "{name}", neither one of ackclock nor a folder with suite.toml'
         )
-        raise ScenarioError([Problem("", f"{message}; {suggestion(name, known)}")])
+        raise ScenarioError([Problem("", f"{message}; {suggestion(name, suite_names)}")])
     return read_suite(folder)
 
 
@@ -263,16 +269,16 @@ class _Form:
         path = f"{self.place}.{key}".strip(".")
         self.problems.append(Problem(path, message, str(self.file)))
 
-    def take(self, key: str, kind: type, default: Any, what: str) -> Any:
+    def take(self, key: str, kind: type, default: Any, expected: str) -> Any:
         self.known.append(key)
         if key not in self.data:
             if default is None:
-                self.wrong(key, f"is missing; expected {what}")
+                self.wrong(key, f"is missing; expected {expected}")
                 return kind()
             return default
         value = self.data.pop(key)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            self.wrong(key, f"is {value!r}; expected {what}")
+            self.wrong(key, f"is {value!r}; expected {expected}")
             return kind() if default is None else default
         return value
 
@@ -282,15 +288,15 @@ class _Form:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """One text, or a list of them."""
-        given = self.data.get(key)
-        if not isinstance(given, list):
+        content = self.data.get(key)
+        if not isinstance(content, list):
             return (self.text(key),)
         self.known.append(key)
         del self.data[key]
-        if not given or not all(isinstance(one, str) for one in given):
-            self.wrong(key, f"is {given!r}; expected text or a list of text")
+        if not content or not all(isinstance(entry, str) for entry in content):
+            self.wrong(key, f"is {content!r}; expected text or a list of text")
             return ()
-        return tuple(given)
+        return tuple(content)
 
     def count(self, key: str, default: int | None = None) -> int:
         found: int = self.take(key, int, default, "a whole number from 1")
@@ -314,8 +320,8 @@ class _Form:
 
 def _case(file: Path, problems: list[Problem]) -> Case:
     form = _Form(_load(file, problems), file, problems)
-    triggers = tuple(_trigger(part) for part in form.forms("when"))
-    checks = tuple(_check(part) for part in form.forms("check"))
+    triggers = tuple(_trigger(entry) for entry in form.forms("when"))
+    checks = tuple(_check(entry) for entry in form.forms("check"))
     case = Case(
         key=file.stem.partition("-")[0].lstrip("0"),
         title=form.text("title"),
@@ -329,28 +335,28 @@ def _case(file: Path, problems: list[Problem]) -> Case:
     form.close()
     if bool(checks) == bool(case.inexpressible):
         form.wrong("check", "a case has checks, or says by inexpressible why it has none")
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for i, trigger in enumerate(triggers):
-        if trigger.after is not None and trigger.after not in seen:
+        if trigger.after is not None and trigger.after not in earlier:
             message = (
-                f'there is no earlier event "{trigger.after}"; {suggestion(trigger.after, seen)}'
+                f'there is no earlier event "{trigger.after}"; {suggestion(trigger.after, earlier)}'
             )
             form.wrong(f"when[{i}].after", message)
-        seen.add(trigger.event)
+        earlier.add(trigger.event)
     return case
 
 
 def _trigger(form: _Form) -> Trigger:
     losses = None
-    given = form.table("lose")
-    if given:
-        inner = _Form(given, form.file, form.problems, f"{form.place}.lose")
+    loss_table = form.table("lose")
+    if loss_table:
+        inner = _Form(loss_table, form.file, form.problems, f"{form.place}.lose")
         losses = Losses(
             inner.text("link"), inner.text("at"), inner.count("every"), inner.count("count")
         )
         inner.close()
     after = form.text("after", "")
-    made = Trigger(
+    trigger = Trigger(
         form.text("event"),
         form.texts("state"),
         after or None,
@@ -359,13 +365,13 @@ def _trigger(form: _Form) -> Trigger:
         losses,
     )
     form.close()
-    return made
+    return trigger
 
 
 def _check(form: _Form) -> Check:
     goal = {key: form.data.pop(key) for key in (*GOALS, "tolerance") if key in form.data}
     form.known += [*GOALS, "tolerance"]
-    made = Check(
+    check = Check(
         form.count("step"),
         form.text("text"),
         form.text("value"),
@@ -379,6 +385,6 @@ def _check(form: _Form) -> Check:
         form.wrong("", f"says {named or 'nothing'} of what must be; expected one of {GOALS}")
     elif ("equals" in goal) != ("tolerance" in goal):
         form.wrong("tolerance", "belongs to equals, and equals to it")
-    elif "tolerance" in goal and not made.reason:
+    elif "tolerance" in goal and not check.reason:
         form.wrong("reason", "is missing; a tolerance has one")
-    return made
+    return check

@@ -171,20 +171,20 @@ class Difference(Outcome):
     @property
     def answer(self) -> str:
         """One sentence."""
-        words = []
+        clauses = []
         for peer in self.peers:
             verdicts = [row.verdict for row in peer.rows]
             if set(verdicts) == {"equal"}:
-                words.append(f"{peer.name} is equal in every quantity")
+                clauses.append(f"{peer.name} is equal in every quantity")
                 continue
             counts = {word: verdicts.count(word) for word in ("apart", "undecided")}
             which = [f"{word} in {count}" for word, count in counts.items() if count]
             if which:
-                listed = " and ".join(which)
-                words.append(f"{peer.name} is {listed} of {len(verdicts)} quantities")
+                apart_text = " and ".join(which)
+                clauses.append(f"{peer.name} is {apart_text} of {len(verdicts)} quantities")
             else:
-                words.append(f"{peer.name} is inside the band in every quantity")
-        return "; ".join(words) + "."
+                clauses.append(f"{peer.name} is inside the band in every quantity")
+        return "; ".join(clauses) + "."
 
     @property
     def about(self) -> str:
@@ -335,36 +335,40 @@ def differ(
     seeds = tuple(range(scenario.seed, scenario.seed + reps))
     # Peers of one era have the same runs of ours beside them.
     here: dict[str, list[Run]] = {}
-    eras = {one.ours.fingerprint for one in prepared.values()}
-    total = len(seeds) * (len(eras) + sum(one.cost for one in prepared.values()))
-    done = 0.0
+    eras = {prepared_peer.ours.fingerprint for prepared_peer in prepared.values()}
+    total = len(seeds) * (
+        len(eras) + sum(prepared_peer.cost for prepared_peer in prepared.values())
+    )
+    spent = 0.0
 
     def run(case: Callable[[int], Run], cost: float) -> list[Run]:
-        nonlocal done
+        nonlocal spent
         runs = []
         for seed in seeds:
             if progress is not None:
-                progress(done / total)
+                progress(spent / total)
             runs.append(case(seed))
-            done += cost
+            spent += cost
         return runs
 
-    found = []
-    for name, one in prepared.items():
+    peer_differences = []
+    for name, prepared_peer in prepared.items():
         events = any(
-            other.has_events and other.ours.fingerprint == one.ours.fingerprint
+            other.has_events and other.ours.fingerprint == prepared_peer.ours.fingerprint
             for other in prepared.values()
         )
         tables = ["windows", "states", *(["packets"] if events else [])]
-        ours = one.ours.replace(**{"record.tables": tables})
-        if one.ours.fingerprint not in here:
-            here[one.ours.fingerprint] = run(partial(_run, ours), 1)
-        mine = here[one.ours.fingerprint]
-        if one.samples_s is not None:
-            mine = [sampled(each, one.samples_s) for each in mine]
-        sides = (mine, run(one.run, one.cost))
-        found.append(_compared(name, one, sides, tolerance))
-    return Difference(scenario.name or "scenario", tuple(found), seeds, tolerance, left_out)
+        ours = prepared_peer.ours.replace(**{"record.tables": tables})
+        if prepared_peer.ours.fingerprint not in here:
+            here[prepared_peer.ours.fingerprint] = run(partial(_run, ours), 1)
+        mine = here[prepared_peer.ours.fingerprint]
+        if prepared_peer.samples_s is not None:
+            mine = [sampled(each, prepared_peer.samples_s) for each in mine]
+        sides = (mine, run(prepared_peer.run, prepared_peer.cost))
+        peer_differences.append(_compared(name, prepared_peer, sides, tolerance))
+    return Difference(
+        scenario.name or "scenario", tuple(peer_differences), seeds, tolerance, left_out
+    )
 
 
 def _run(scenario: Scenario, seed: int) -> Run:
@@ -385,10 +389,10 @@ def _compared(
     finest_s = prepared.resolution.get("time_s", 0.0)
     for i in prepared.flows(other):
         flow = first.summary["flows"][i]["id"]
-        controls = tuple(one.summary["flows"][i]["cc"] for one in (first, other))
+        controls = tuple(run.summary["flows"][i]["cc"] for run in (first, other))
         since = [known_since(pair, flow) + finest_s for pair in zip(*sides, strict=True)]
         values = [
-            [measure(one, i, at) for one, at in zip(side, since, strict=True)] for side in sides
+            [measure(run, i, at) for run, at in zip(side, since, strict=True)] for side in sides
         ]
         for quantity in QUANTITIES:
             a, b = (tuple(value[quantity] for value in side) for side in values)
@@ -401,7 +405,7 @@ def _compared(
         partings[flow] = part(*pair, states_of(first, flow), finest_s)
     disciplines = {link["id"]: link["qdisc"] for link in first.summary["links"]}
     for link in prepared.links:
-        values = [[measure_link(one, link) for one in side] for side in sides]
+        values = [[measure_link(run, link) for run in side] for side in sides]
         for quantity in LINK_QUANTITIES:
             a, b = (tuple(value[quantity] for value in side) for side in values)
             rows.append(judged(link, (disciplines[link],) * 2, quantity, a, b))
@@ -410,7 +414,7 @@ def _compared(
         meeting = meet(first.packets, other.packets, prepared.links)
         if meeting.time_s is not None and meeting.flow:
             states = states_of(first, meeting.flow)
-            entered = [one for at, one in states if at <= meeting.time_s]
+            entered = [state for time_s, state in states if time_s <= meeting.time_s]
             state = entered[-1] if entered else ""
     release = prepared.release(other)
     return Peer(name, release, tuple(rows), partings, traces, prepared.notes, meeting, state)

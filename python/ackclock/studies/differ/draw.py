@@ -34,14 +34,14 @@ def draw_windows(
     NotebookFigure or None
         None if no flow has a window.
     """
-    shown = list(traces.items())[:FLOWS]
-    if not shown:
+    first_traces = list(traces.items())[:FLOWS]
+    if not first_traces:
         return None
-    figure = NotebookFigure(figsize=(9, 2.4 * len(shown)), layout="constrained")
-    all_axes = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
-    for axes, (flow, pair) in zip(all_axes, shown, strict=True):
-        for one, colour in zip(pair, ("#0072B2", "#D55E00"), strict=True):
-            axes.step(one.time_s, one.cwnd, where="post", color=colour, linewidth=0.9)
+    figure = NotebookFigure(figsize=(9, 2.4 * len(first_traces)), layout="constrained")
+    all_axes = figure.subplots(len(first_traces), 1, squeeze=False)[:, 0]
+    for axes, (flow, pair) in zip(all_axes, first_traces, strict=True):
+        for trace, colour in zip(pair, ("#0072B2", "#D55E00"), strict=True):
+            axes.step(trace.time_s, trace.cwnd, where="post", color=colour, linewidth=0.9)
         tenth = partings[flow].tenth
         if tenth is not None:
             axes.axvline(tenth.time_s, color="#777777", linestyle=":", linewidth=1)

@@ -94,12 +94,14 @@ def describe(runs: list[EmulatedRun]) -> str:
         All that are compared.
     """
     emulations = [run.summary["emulation"] for run in runs]
-    p99, most = (max(one["lateness"][name] for one in emulations) for name in ("p99_s", "max_s"))
+    p99, most = (
+        max(emulation["lateness"][name] for emulation in emulations) for name in ("p99_s", "max_s")
+    )
     text = (
         f"Linux {emulations[0]['kernel']}; packets at most {1e3 * p99:.3g} ms late (p99),"
         f" {1e3 * most:.3g} ms (all)"
     )
-    invalid = sum(not one["valid"] for one in emulations)
+    invalid = sum(not emulation["valid"] for emulation in emulations)
     if not invalid:
         return text
     return f"{text}: {invalid} of {len(runs)} runs INVALID, the machine was too busy"

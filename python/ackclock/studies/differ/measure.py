@@ -283,15 +283,15 @@ def sampled(run: Run, interval_s: float) -> Run:
     table: Any = run.tables["windows"]
     flow = np.asarray(table["flow"].cast("string").to_pylist())
     tick = np.ceil(table["time_s"].to_numpy() / interval_s - 1e-9)
-    kept: list[int] = []
+    last_rows: list[int] = []
     for name in dict.fromkeys(flow):
         here = np.flatnonzero(flow == name)
         is_last = np.append(np.diff(tick[here]) > 0, np.True_)
-        kept.extend(here[is_last])
-    rows = np.array(sorted(kept), dtype=np.int64)
+        last_rows.extend(here[is_last])
+    rows = np.array(sorted(last_rows), dtype=np.int64)
     thinned = table.take(pa.array(rows))
-    place = thinned.schema.get_field_index("time_s")
-    thinned = thinned.set_column(place, "time_s", pa.array(tick[rows] * interval_s))
+    column = thinned.schema.get_field_index("time_s")
+    thinned = thinned.set_column(column, "time_s", pa.array(tick[rows] * interval_s))
     return Run(run.scenario, run.summary, {**run.tables, "windows": thinned})
 
 
@@ -322,18 +322,18 @@ def part(
 
     def place(row: int) -> Place:
         then = float(times[row])
-        entered = [state for at, state in states if at <= then]
-        known = int(np.searchsorted(ours.time_s, then, side="right")) - 1
+        entered = [state for entered_s, state in states if entered_s <= then]
+        row_then = int(np.searchsorted(ours.time_s, then, side="right")) - 1
         return Place(
             then,
             float(mine[row]),
             float(other[row]),
             entered[-1] if entered else "",
-            int(ours.acked[known]),
+            int(ours.acked[row_then]),
         )
 
-    places = (place(int(rows[0])) if len(rows) else None for rows in (packet, tenth))
-    return Parting(*places)
+    partings = (place(int(rows[0])) if len(rows) else None for rows in (packet, tenth))
+    return Parting(*partings)
 
 
 def _lasting(times: Floats, apart: Any, longer_s: float) -> Any:
@@ -382,9 +382,9 @@ def judge(
     here, there = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
     if (np.isnan(here) != np.isnan(there)).any():
         return "apart"
-    known = ~np.isnan(here)
-    by = max(slack, tolerance * abs(float(here[known].mean())))
-    apart = (there - here)[known].tolist()
+    has_value = ~np.isnan(here)
+    by = max(slack, tolerance * abs(float(here[has_value].mean())))
+    apart = (there - here)[has_value].tolist()
     mean, low, high = mean_interval(apart)
     if len(apart) == 1 or equal_values(apart):
         low = high = mean

@@ -103,18 +103,18 @@ def named(text: str) -> list[str]:
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     unknown = [name for name in names if name not in PEERS]
     if unknown or not names:
-        given = unknown[0] if unknown else ""
-        message = f'there is no peer "{given}"; {suggestion(given, list(PEERS))}'
+        first_unknown = unknown[0] if unknown else ""
+        message = f'there is no peer "{first_unknown}"; {suggestion(first_unknown, list(PEERS))}'
         raise ScenarioError([Problem("--against", message)])
     return names
 
 
-def named_paths(given: Iterable[str]) -> dict[str, Path]:
+def named_paths(options: Iterable[str]) -> dict[str, Path]:
     """Read where programs are.
 
     Parameters
     ----------
-    given
+    options
         As typed, ``PEER=FILE``.
 
     Raises
@@ -123,7 +123,7 @@ def named_paths(given: Iterable[str]) -> dict[str, Path]:
         There is no such peer, or no file is named.
     """
     paths = {}
-    for text in given:
+    for text in options:
         name, equals, path = text.partition("=")
         if name not in PEERS or not path:
             hint = suggestion(name, list(PEERS)) if equals else "expected PEER=FILE"

@@ -95,7 +95,7 @@ def swapped(scenario: Scenario, peer: str) -> Scenario:
     ScenarioError
         No flow has a control that the peer has, or the scenario cannot be with the peer's.
     """
-    known = CONTROLS[peer]
+    peer_controls = CONTROLS[peer]
     changes = {}
     for i, flow in enumerate(scenario.data.get("flows", [])):
         if "source" in flow:
@@ -103,15 +103,17 @@ def swapped(scenario: Scenario, peer: str) -> Scenario:
         cc = flow.get("cc", "cubic")
         bare = cc["kind"] if isinstance(cc, dict) and set(cc) == {"kind"} else cc
         bare = registry_name("cc", bare) if isinstance(bare, str) else bare
-        if isinstance(bare, str) and bare in known:
-            changes[f"flows[{i}].cc"] = known[bare]
+        if isinstance(bare, str) and bare in peer_controls:
+            changes[f"flows[{i}].cc"] = peer_controls[bare]
     if not changes:
-        listed = " or ".join(f'"{name}"' for name in known)
-        message = f"no flow has a control that {peer} has; expected cc = {listed}, no parameters"
+        expected_names = " or ".join(f'"{name}"' for name in peer_controls)
+        message = (
+            f"no flow has a control that {peer} has; expected cc = {expected_names}, no parameters"
+        )
         raise ScenarioError([Problem("flows", message)])
-    made = scenario.replace(**changes)
-    made.check()
-    return made
+    replaced = scenario.replace(**changes)
+    replaced.check()
+    return replaced
 
 
 noq = partial(library, "noq")

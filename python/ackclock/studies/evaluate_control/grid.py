@@ -99,14 +99,14 @@ def read_control(text: str, folder: Path) -> Subject:
     ScenarioError
         It is no control.
     """
-    found = algorithm_argument.read_subject(
+    subject = algorithm_argument.read_subject(
         text, folder, "cc", lambda value: document(value, TIERS["fast"], seed=1)
     )
     taken = {other.lower(): other for other in OTHERS}
-    label = found.label
-    if label.lower() in taken and found.value != OTHERS[taken[label.lower()]]:
+    label = subject.label
+    if label.lower() in taken and subject.value != OTHERS[taken[label.lower()]]:
         label = f"{label} (under study)"
-    return Subject(label, found.value)
+    return Subject(label, subject.value)
 
 
 def document(value: Any, tier: Tier, *, seed: int) -> Data:
@@ -178,17 +178,17 @@ def shared(control: Subject, tier: Tier, *, seed: int, reps: int) -> Sweep:
     from ackclock.experiments.grid import Axis
     from ackclock.experiments.sweeps import sweep
 
-    made = document(control.value, tier, seed=seed)
+    base_document = document(control.value, tier, seed=seed)
     half = {"count": 5, "stagger": "200 ms", "cc": control.value, "recovery": "sack"}
-    made["flows"] = [
+    base_document["flows"] = [
         {"id": "own", "pair": 0, **half},
         {"id": "other", "pair": 5, "start": "100 ms", **half},
     ]
-    others = {name: cc for name, cc in OTHERS.items() if cc != control.value}
+    other_controls = {name: cc for name, cc in OTHERS.items() if cc != control.value}
     return sweep(
-        made,
+        base_document,
         {
-            "other": Axis("flows[1].cc", others),
+            "other": Axis("flows[1].cc", other_controls),
             "router": Axis(None, dict(ROUTERS)),
             "environment": Axis("net.name", list(tier.beside)),
         },

@@ -169,9 +169,9 @@ def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgeme
     if alone.interrupted or shared.interrupted:
         raise AckclockError("the evaluation was stopped before its end; run it again to go on")
     scores = _scores(alone)
-    settings = tuple(dict.fromkeys(place[0] for place in scores))
-    controls = tuple(dict.fromkeys(place[1] for place in scores))
-    environments = tuple(dict.fromkeys(place[2] for place in scores))
+    settings = tuple(dict.fromkeys(key[0] for key in scores))
+    controls = tuple(dict.fromkeys(key[1] for key in scores))
+    environments = tuple(dict.fromkeys(key[2] for key in scores))
     reps = sorted(next(iter(scores.values())))
     ahead = {
         (s, e, half): max(controls, key=lambda a: _goodput(scores[s, a, e], half))
@@ -203,16 +203,18 @@ def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgeme
         for s in settings
         for c in controls
     }
-    own = control.label
+    own_label = control.label
     gaps = {
-        (s, e): Mean.of(behind[s, own, e, r] for r in reps) for s in settings for e in environments
+        (s, e): Mean.of(behind[s, own_label, e, r] for r in reps)
+        for s in settings
+        for e in environments
     }
     return Judgement(
-        control=own,
+        control=own_label,
         controls=controls,
         settings=settings,
         environments=environments,
-        rank_d={place: Mean.of(values) for place, values in per_rep.items()},
+        rank_d={key: Mean.of(values) for key, values in per_rep.items()},
         rank_c={
             (s, c): Mean.of(behind[s, c, furthest[s, c, _other_half(reps, r)], r] for r in reps)
             for s in settings
@@ -226,7 +228,7 @@ def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgeme
             for m in METRICS
         },
         worst={
-            s: _worst(s, own, furthest[s, own, _halves(reps)[0]], ahead, behind, reps)
+            s: _worst(s, own_label, furthest[s, own_label, _halves(reps)[0]], ahead, behind, reps)
             for s in settings
         },
         gaps=gaps,
@@ -273,28 +275,31 @@ def _best(
     # One replicate distinguishes nothing, and then only the first is best.
     if len(per_rep[setting, first]) < 2:
         return (first,)
-    others = [name for name in controls if name != first]
+    rivals = [name for name in controls if name != first]
     apart = [
         [a - b for a, b in zip(per_rep[setting, name], per_rep[setting, first], strict=True)]
-        for name in others
+        for name in rivals
     ]
     is_behind = holm([mean_p_value(values) for values in apart])
-    found = [first, *(name for name, behind in zip(others, is_behind, strict=True) if not behind)]
-    return tuple(sorted(found, key=mean))
+    best_controls = [
+        first,
+        *(name for name, behind in zip(rivals, is_behind, strict=True) if not behind),
+    ]
+    return tuple(sorted(best_controls, key=mean))
 
 
 def _worst(
     setting: str,
-    own: str,
-    place: str,
+    own_label: str,
+    environment: str,
     ahead: Mapping[tuple[str, str, tuple[int, ...]], str],
     behind: Mapping[tuple[str, str, str, int], float],
     reps: Sequence[int],
 ) -> tuple[str, Mean, str]:
     """The worst environment by the first half of the replicates, measured in the second."""
     choosing, measuring = _halves(reps)
-    gap = Mean.of(behind[setting, own, place, r] for r in measuring)
-    return place, gap, ahead[setting, place, choosing]
+    gap = Mean.of(behind[setting, own_label, environment, r] for r in measuring)
+    return environment, gap, ahead[setting, environment, choosing]
 
 
 def _neighbours(shared: SweepResult, alone: SweepResult) -> dict[tuple[str, str], Neighbour]:
@@ -303,13 +308,13 @@ def _neighbours(shared: SweepResult, alone: SweepResult) -> dict[tuple[str, str]
         setting = row["setting"]
         if setting.startswith("SACK"):
             router = setting.removeprefix("SACK + ")
-            place = (router, row["control"], row["environment"], row["replicate"])
-            alone_bps[place].append(row["goodput_bps"])
+            key = (router, row["control"], row["environment"], row["replicate"])
+            alone_bps[key].append(row["goodput_bps"])
     got: dict[tuple[str, str, str, int], dict[str, list[float]]] = {}
     for row in shared.tables["flows"].to_pylist():
-        place = (row["router"], row["other"], row["environment"], row["replicate"])
+        key = (row["router"], row["other"], row["environment"], row["replicate"])
         kind = "own" if row["id"].startswith("own") else "other"
-        got.setdefault(place, {"own": [], "other": []})[kind].append(row["goodput_bps"])
+        got.setdefault(key, {"own": [], "other": []})[kind].append(row["goodput_bps"])
     totals: dict[tuple[str, str], dict[int, _Goodputs]] = defaultdict(dict)
     for (router, other, environment, replicate), kinds in got.items():
         total = totals[router, other].get(replicate, _Goodputs())
@@ -322,11 +327,11 @@ def _neighbours(shared: SweepResult, alone: SweepResult) -> dict[tuple[str, str]
             total.before + (_mean(alone_flows) if alone_flows else 0.0),
         )
     return {
-        place: Neighbour(
+        key: Neighbour(
             mean_ratio([_ratio(total.mine, total.theirs) for total in of.values()]),
             mean_ratio([_ratio(total.after, total.before) for total in of.values()]),
         )
-        for place, of in totals.items()
+        for key, of in totals.items()
     }
 
 
@@ -364,8 +369,8 @@ def mean_ratio(ratios: Sequence[float]) -> Mean:
     Mean
         Where one is 0, which has no logarithm: the arithmetic mean.
     """
-    known = [ratio for ratio in ratios if not math.isnan(ratio)]
-    if any(ratio <= 0 for ratio in known):
-        return Mean.of(known)
-    found = Mean.of(math.log(ratio) for ratio in known)
-    return Mean(*(math.exp(end) for end in found))
+    defined = [ratio for ratio in ratios if not math.isnan(ratio)]
+    if any(ratio <= 0 for ratio in defined):
+        return Mean.of(defined)
+    mean_log = Mean.of(math.log(ratio) for ratio in defined)
+    return Mean(*(math.exp(end) for end in mean_log))

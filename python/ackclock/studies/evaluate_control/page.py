@@ -17,26 +17,27 @@ if TYPE_CHECKING:
 __all__ = ["describe_choice", "page", "sentences"]
 
 
-def page(found: Judgement, tier: str) -> str:
+def page(judgement: Judgement, tier: str) -> str:
     """Write it.
 
     Parameters
     ----------
-    found
+    judgement
         The judgement.
     tier
         What was run.
     """
-    own = found.control
-    others = ", ".join(name for name in found.controls if name != own)
+    control_name = judgement.control
+    rivals = ", ".join(name for name in judgement.controls if name != control_name)
     head = (
-        f"{own} beside {others}\n"
-        f"{len(found.settings)} settings, {len(found.environments)} environments,"
-        f" {found.seeds} seeds, tier {tier}: {found.runs:,} runs, {found.cpu_s:.0f} s of one core"
+        f"{control_name} beside {rivals}\n"
+        f"{len(judgement.settings)} settings, {len(judgement.environments)} environments,"
+        f" {judgement.seeds} seeds, tier {tier}: {judgement.runs:,} runs,"
+        f" {judgement.cpu_s:.0f} s of one core"
     )
-    parts = [head, _goodput(found), _sharing(found), _cost(found)]
-    reported = [textwrap.fill(text, 100) for text in sentences(found)]
-    return "\n\n".join([*parts, *reported])
+    blocks = [head, _goodput(judgement), _sharing(judgement), _cost(judgement)]
+    reported = [textwrap.fill(text, 100) for text in sentences(judgement)]
+    return "\n\n".join([*blocks, *reported])
 
 
 def describe_choice(seeds: int) -> str:
@@ -55,20 +56,22 @@ def describe_choice(seeds: int) -> str:
     )
 
 
-def _goodput(found: Judgement) -> str:
-    own = found.control
+def _goodput(judgement: Judgement) -> str:
+    control_name = judgement.control
     rows = []
-    for s in found.settings:
-        order = sorted(found.controls, key=lambda c: found.rank_d[s, c].mean)
-        place, gap, other = found.worst[s]
-        best = ", ".join(c + "*" * found.is_unfair(s, c) for c in found.best[s])
+    for s in judgement.settings:
+        order = sorted(judgement.controls, key=lambda c: judgement.rank_d[s, c].mean)
+        environment, gap, other = judgement.worst[s]
+        best = ", ".join(c + "*" * judgement.is_unfair(s, c) for c in judgement.best[s])
         rows.append(
             [
                 s,
-                f"{order.index(own) + 1}/{len(order)}",
-                _interval(found.rank_d[s, own]),
-                _interval(found.rank_c[s, own]),
-                "none" if other == own else f"{place}: {decimals(gap.mean, 2)} to {other}",
+                f"{order.index(control_name) + 1}/{len(order)}",
+                _interval(judgement.rank_d[s, control_name]),
+                _interval(judgement.rank_c[s, control_name]),
+                "none"
+                if other == control_name
+                else f"{environment}: {decimals(gap.mean, 2)} to {other}",
                 best,
             ]
         )
@@ -76,73 +79,86 @@ def _goodput(found: Judgement) -> str:
     about = (
         "Goodput of the best less its own, as a part of the available bandwidth: D mean, C worst"
         " over environments;\n"
-        + describe_choice(found.seeds)
+        + describe_choice(judgement.seeds)
         + f"best: not distinguishable from the least D; * unfair, (max-min)/mean >"
         f" {number(UNFAIR)} beyond its interval"
     )
     return f"{about}\n{table(names, rows)}"
 
 
-def _sharing(found: Judgement) -> str:
-    routers = list(dict.fromkeys(router for router, _ in found.neighbours))
-    others = list(dict.fromkeys(other for _, other in found.neighbours))
+def _sharing(judgement: Judgement) -> str:
+    routers = list(dict.fromkeys(router for router, _ in judgement.neighbours))
+    rivals = list(dict.fromkeys(other for _, other in judgement.neighbours))
     rows = []
     for router in routers:
-        cells = [router, _interval(found.metrics[f"SACK + {router}", found.control, "fairness"])]
-        for other in others:
-            one = found.neighbours[router, other]
-            cells.append(f"{decimals(one.share.mean, 2)} ({percent(one.kept.mean, 0)})")
+        cells = [
+            router,
+            _interval(judgement.metrics[f"SACK + {router}", judgement.control, "fairness"]),
+        ]
+        for other in rivals:
+            neighbour = judgement.neighbours[router, other]
+            cells.append(f"{decimals(neighbour.share.mean, 2)} ({percent(neighbour.kept.mean, 0)})")
         rows.append(cells)
     about = (
         f"Sharing with SACK: (max-min)/mean among its own kind; beside five flows of another,"
-        f" goodput of a flow of {found.control}\nover one of"
+        f" goodput of a flow of {judgement.control}\nover one of"
         " theirs (and theirs over its goodput among its own kind), all environments together"
     )
-    return f"{about}\n{table(['router', 'own kind', *others], rows)}"
+    return f"{about}\n{table(['router', 'own kind', *rivals], rows)}"
 
 
-def _cost(found: Judgement) -> str:
-    own = found.control
+def _cost(judgement: Judgement) -> str:
+    control_name = judgement.control
     rows = []
-    for s in found.settings:
+    for s in judgement.settings:
         cells = [s]
         for metric, digits in (("loss_percent", 2), ("delay_ms", 1)):
-            mine = found.metrics[s, own, metric]
-            rest = [found.metrics[s, c, metric].mean for c in found.controls if c != own]
+            mine = judgement.metrics[s, control_name, metric]
+            rival_means = [
+                judgement.metrics[s, c, metric].mean
+                for c in judgement.controls
+                if c != control_name
+            ]
             cells += [
                 decimals(mine.mean, digits),
-                f"{decimals(min(rest), digits)} to {decimals(max(rest), digits)}",
+                f"{decimals(min(rival_means), digits)} to {decimals(max(rival_means), digits)}",
             ]
         rows.append(cells)
     names = ["setting", "loss [%]", "others", "queueing delay [ms]", "others"]
     return f"Loss and delay, means over environments\n{table(names, rows)}"
 
 
-def sentences(found: Judgement) -> list[str]:
+def sentences(judgement: Judgement) -> list[str]:
     """What the intervals support; a finding that they do not support is not said.
 
     Parameters
     ----------
-    found
+    judgement
         The judgement.
     """
-    if found.seeds < 2:
+    if judgement.seeds < 2:
         return ["One seed gives no intervals: the tables show one sample, and no finding follows."]
-    equal = describe_one_run(found.one_run, found.points)
-    texts = [_winner(found), _furthest(found), _own_kind(found), _harm(found), equal]
-    return [" ".join(part for part in texts if part)]
+    equal = describe_one_run(judgement.one_run, judgement.points)
+    texts = [
+        _winner(judgement),
+        _furthest(judgement),
+        _own_kind(judgement),
+        _harm(judgement),
+        equal,
+    ]
+    return [" ".join(sentence for sentence in texts if sentence)]
 
 
-def _winner(found: Judgement) -> str:
-    own, won = found.control, found.won
-    lost = [s for s in found.settings if s not in won]
+def _winner(judgement: Judgement) -> str:
+    control_name, won = judgement.control, judgement.won
+    lost = [s for s in judgement.settings if s not in won]
     if not lost:
-        return f"{own} is among the best in all {len(won)} settings."
+        return f"{control_name} is among the best in all {len(won)} settings."
     if not won:
-        return f"{own} is among the best in no setting."
+        return f"{control_name} is among the best in no setting."
     return (
-        f"{own} is among the best in {len(won)} of {len(found.settings)} settings, not with"
-        f" {', '.join(lost)}."
+        f"{control_name} is among the best in {len(won)} of {len(judgement.settings)} settings,"
+        f" not with {', '.join(lost)}."
     )
 
 
@@ -158,11 +174,11 @@ def _furthest(found: Judgement) -> str:
     )
 
 
-def _own_kind(found: Judgement) -> str:
-    own = found.control
-    spread = {s: found.metrics[s, own, "fairness"] for s in found.settings}
-    unfair = [s for s in found.settings if found.is_unfair(s, own)]
-    open_ = [s for s in found.settings if s not in unfair and not spread[s].high <= UNFAIR]
+def _own_kind(judgement: Judgement) -> str:
+    control_name = judgement.control
+    spread = {s: judgement.metrics[s, control_name, "fairness"] for s in judgement.settings}
+    unfair = [s for s in judgement.settings if judgement.is_unfair(s, control_name)]
+    open_ = [s for s in judgement.settings if s not in unfair and not spread[s].high <= UNFAIR]
     texts = []
     if unfair:
         texts.append(f"Its flows share unevenly with {', '.join(unfair)}.")
@@ -181,16 +197,17 @@ def _own_kind(found: Judgement) -> str:
     return " ".join(texts)
 
 
-def _harm(found: Judgement) -> str:
-    harmed = [place for place, one in found.neighbours.items() if one.is_harmed]
+def _harm(judgement: Judgement) -> str:
+    harmed = [pair for pair, neighbour in judgement.neighbours.items() if neighbour.is_harmed]
     if not harmed:
         return "Beside it no other gets less than among its own kind, by these intervals."
-    router, rival = min(harmed, key=lambda place: found.neighbours[place].kept.mean)
-    kept = found.neighbours[router, rival].kept
-    parts = f"{percent(kept.mean, 0)} [{percent(max(kept.low, 0.0), 0)}, {percent(kept.high, 0)}]"
+    router, rival = min(harmed, key=lambda pair: judgement.neighbours[pair].kept.mean)
+    kept_share = judgement.neighbours[router, rival].kept
+    low, high = (percent(end, 0) for end in (max(kept_share.low, 0.0), kept_share.high))
+    share_text = f"{percent(kept_share.mean, 0)} [{low}, {high}]"
     return (
-        f"It harms {rival} most, with {router}: beside it a flow of {rival} gets {parts} of its"
-        " goodput among its own kind."
+        f"It harms {rival} most, with {router}: beside it a flow of {rival} gets {share_text} of"
+        " its goodput among its own kind."
     )
 
 

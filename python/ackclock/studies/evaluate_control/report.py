@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["chart", "html"]
 
 
-def html(found: Judgement, *, value: Any, tier: str, code: str | None, command: str) -> str:
+def html(judgement: Judgement, *, value: Any, tier: str, code: str | None, command: str) -> str:
     """Write the report.
 
     Parameters
     ----------
-    found
+    judgement
         The judgement.
     value
         The control as a scenario says it.
@@ -39,19 +39,19 @@ def html(found: Judgement, *, value: Any, tier: str, code: str | None, command: 
     """
     from ackclock import _core
 
-    names = [ENVIRONMENTS[name] for name in found.environments]
+    names = [ENVIRONMENTS[name] for name in judgement.environments]
     return render(
         Path(__file__).with_name("evaluate.html"),
         {"mean": _mean, "percent": percent, "number": number, "decimals": decimals},
         shade=_shade,
-        found=found,
+        found=judgement,
         tier=tier,
         value=value,
-        answer=sentences(found)[0],
-        figure=inline(chart(found)),
+        answer=sentences(judgement)[0],
+        figure=inline(chart(judgement)),
         environments=names,
-        routers=list(dict.fromkeys(router for router, _ in found.neighbours)),
-        others=list(dict.fromkeys(other for _, other in found.neighbours)),
+        routers=list(dict.fromkeys(router for router, _ in judgement.neighbours)),
+        others=list(dict.fromkeys(other for _, other in judgement.neighbours)),
         unfair=UNFAIR,
         command=command,
         version=_core.version(),
@@ -59,31 +59,31 @@ def html(found: Judgement, *, value: Any, tier: str, code: str | None, command: 
     )
 
 
-def chart(found: Judgement) -> Figure:
+def chart(judgement: Judgement) -> Figure:
     """Draw D of every control with its interval, a panel for each setting.
 
     Parameters
     ----------
-    found
+    judgement
         The judgement.
     """
     from ackclock.plot import style
 
-    rows = math.ceil(len(found.settings) / 4)
+    rows = math.ceil(len(judgement.settings) / 4)
     figure = style.figure(None, 10.5, 2.6 * rows)
     axes = figure.subplots(rows, 4, sharex=True, sharey=True, squeeze=False)
-    places = list(range(len(found.controls)))
-    ends = [end for value in found.rank_d.values() for end in (value.mean, value.low)]
+    positions = list(range(len(judgement.controls)))
+    ends = [end for value in judgement.rank_d.values() for end in (value.mean, value.low)]
     least = min(end for end in ends if not math.isnan(end))
-    for axis, setting in zip(axes.flat, found.settings, strict=False):
-        for place, name in zip(places, found.controls, strict=True):
-            value = found.rank_d[setting, name]
-            colour = "#D55E00" if name == found.control else "#0072B2"
-            axis.plot([value.low, value.high], [place, place], color=colour, lw=2)
-            axis.plot([value.mean], [place], "o", color=colour, ms=5)
+    for axis, setting in zip(axes.flat, judgement.settings, strict=False):
+        for position, name in zip(positions, judgement.controls, strict=True):
+            value = judgement.rank_d[setting, name]
+            colour = "#D55E00" if name == judgement.control else "#0072B2"
+            axis.plot([value.low, value.high], [position, position], color=colour, lw=2)
+            axis.plot([value.mean], [position], "o", color=colour, ms=5)
         axis.set_title(setting, fontsize=9)
-        axis.set_yticks(places, found.controls)
-        axis.vlines(0, -0.5, len(places) - 0.5, colors="0.6", lw=0.8, zorder=0)
+        axis.set_yticks(positions, judgement.controls)
+        axis.vlines(0, -0.5, len(positions) - 0.5, colors="0.6", lw=0.8, zorder=0)
         if least >= 0:
             axis.set_xlim(left=0)
         axis.grid(axis="x", alpha=0.3)

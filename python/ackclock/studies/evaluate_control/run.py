@@ -47,35 +47,35 @@ class Evaluation(Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, for JSON; what is not known is None."""
-        found = self.judgement
+        judgement = self.judgement
 
         def row(keys: dict[str, str], **means: Mean) -> dict[str, Any]:
             return {**keys, **{name: mean.to_list() for name, mean in means.items()}}
 
         return {
-            "control": found.control,
+            "control": judgement.control,
             "tier": self.tier,
-            "seeds": found.seeds,
-            "runs": found.runs,
-            "cpu_s": found.cpu_s,
-            "best": {s: list(names) for s, names in found.best.items()},
+            "seeds": judgement.seeds,
+            "runs": judgement.runs,
+            "cpu_s": judgement.cpu_s,
+            "best": {s: list(names) for s, names in judgement.best.items()},
             "scores": [
                 row(
                     {"setting": s, "control": c},
-                    D=found.rank_d[s, c],
-                    C=found.rank_c[s, c],
-                    **{m: v for (s2, c2, m), v in found.metrics.items() if (s2, c2) == (s, c)},
+                    D=judgement.rank_d[s, c],
+                    C=judgement.rank_c[s, c],
+                    **{m: v for (s2, c2, m), v in judgement.metrics.items() if (s2, c2) == (s, c)},
                 )
-                for s in found.settings
-                for c in found.controls
+                for s in judgement.settings
+                for c in judgement.controls
             ],
             "worst": {
                 s: {"environment": e, "behind": other, "gap": gap.to_list()}
-                for s, (e, gap, other) in found.worst.items()
+                for s, (e, gap, other) in judgement.worst.items()
             },
             "sharing": [
                 row({"router": router, "other": other}, share=n.share, kept=n.kept)
-                for (router, other), n in found.neighbours.items()
+                for (router, other), n in judgement.neighbours.items()
             ],
             "user_code_hash": self._code_hash(),
         }
@@ -103,12 +103,12 @@ class Evaluation(Outcome):
         )
         return {self.PAGE: report, "page.txt": str(self)}
 
-    def write_files(self, at: Path, command: str) -> None:
+    def write_files(self, folder: Path, command: str) -> None:
         """Write the scores as CSV.
 
         Parameters
         ----------
-        at
+        folder
             The folder.
         command
             What the user typed.
@@ -119,7 +119,7 @@ class Evaluation(Outcome):
 
         del command
         for name, result in (("alone", self.alone), ("shared", self.shared)):
-            pc.write_csv(plain_words(result.tables["environment"]), at / f"{name}.csv")
+            pc.write_csv(plain_words(result.tables["environment"]), folder / f"{name}.csv")
 
 
 def evaluate(
@@ -167,21 +167,23 @@ def evaluate(
         It was stopped; what had finished is kept.
     """
     size: grid.Tier = named(tier, grid.TIERS, "tier")
-    chosen = grid.read_control(control, folder or Path())
+    subject = grid.read_control(control, folder or Path())
     count = reps or size.reps
-    _trial(chosen, seed)
+    _trial(subject, seed)
     results = []
-    for made in (
-        grid.alone(chosen, size, seed=seed, reps=count),
-        grid.shared(chosen, size, seed=seed, reps=count),
+    for study_sweep in (
+        grid.alone(subject, size, seed=seed, reps=count),
+        grid.shared(subject, size, seed=seed, reps=count),
     ):
         with runs_of("evaluate"):
-            result = made.run(workers=workers, store=store, progress=progress, command=command)
+            result = study_sweep.run(
+                workers=workers, store=store, progress=progress, command=command
+            )
         if result.interrupted:
             raise KeyboardInterrupt
         results.append(result)
     alone, shared = results
-    return Evaluation(judged(chosen, alone, shared), chosen, tier, alone, shared)
+    return Evaluation(judged(subject, alone, shared), subject, tier, alone, shared)
 
 
 def _trial(control: Subject, seed: int) -> None:

@@ -33,37 +33,37 @@ def page(scores: Mapping[str, Scores], tier: str, runs: int, seeds: int) -> str:
         Replicates of each.
     """
     first = next(iter(scores.values()))
-    own, *others = first.queues
+    own_label, *rivals = first.queues
     head = (
-        f"{own} beside {', '.join(others)}\n"
+        f"{own_label} beside {', '.join(rivals)}\n"
         f"{len(scores)} scenarios of RFC 7928, 20 Mbit/s, 100 ms, buffer twice their product;"
         f" {seeds} seeds, tier {tier}: {runs} runs"
     )
     rows = []
-    for name, found in scores.items():
-        beside = DROP_TAIL if own != DROP_TAIL else others[0]
+    for name, queue_scores in scores.items():
+        beside = DROP_TAIL if own_label != DROP_TAIL else rivals[0]
         cells = [name]
         for metric, digits in (("goodput", 3), ("delay_ms", 1), ("loss_percent", 2), ("jain", 2)):
-            cells.append(decimals(found.mean(own, metric)[0], digits))
-            cells.append(decimals(found.mean(beside, metric)[0], digits))
-        cells.append(", ".join(q for q in others if better(found, q, own)) or "-")
+            cells.append(decimals(queue_scores.mean(own_label, metric)[0], digits))
+            cells.append(decimals(queue_scores.mean(beside, metric)[0], digits))
+        cells.append(", ".join(q for q in rivals if better(queue_scores, q, own_label)) or "-")
         rows.append(cells)
     columns = ["scenario", "goodput", "", "delay [ms]", "", "loss [%]", "", "Jain", "", "better"]
     about = (
-        f"Each second column: {DROP_TAIL if own != DROP_TAIL else others[0]}. better: more goodput"
-        " or less delay beyond doubt, and not less, or"
+        f"Each second column: {DROP_TAIL if own_label != DROP_TAIL else rivals[0]}."
+        " better: more goodput or less delay beyond doubt, and not less, or"
         " more,\nof the other (paired differences, 95 %)"
     )
-    parts = [head, f"{about}\n{table(columns, rows)}", _others(scores)]
-    return "\n\n".join([*parts, *(textwrap.fill(text, 100) for text in sentences(scores))])
+    blocks = [head, f"{about}\n{table(columns, rows)}", _others(scores)]
+    return "\n\n".join([*blocks, *(textwrap.fill(text, 100) for text in sentences(scores))])
 
 
 def _others(scores: Mapping[str, Scores]) -> str:
     queues = next(iter(scores.values())).queues
     rows = []
     for queue in queues:
-        goodput = [found.mean(queue, "goodput")[0] for found in scores.values()]
-        delay = [found.mean(queue, "delay_ms")[0] for found in scores.values()]
+        goodput = [queue_scores.mean(queue, "goodput")[0] for queue_scores in scores.values()]
+        delay = [queue_scores.mean(queue, "delay_ms")[0] for queue_scores in scores.values()]
         cells = [
             queue,
             decimals(sum(goodput) / len(goodput), 3),
@@ -93,19 +93,21 @@ def sentences(scores: Mapping[str, Scores]) -> list[str]:
     scores
         By scenario.
     """
-    own = next(iter(scores.values())).queues[0]
-    rival = DROP_TAIL if own != DROP_TAIL else next(iter(scores.values())).queues[1]
-    wins = [name for name, found in scores.items() if better(found, own, rival)]
-    losses = [name for name, found in scores.items() if better(found, rival, own)]
-    text = f"{own} is better than {rival} in {len(wins)} of {len(scores)} scenarios"
+    own_label = next(iter(scores.values())).queues[0]
+    rival = DROP_TAIL if own_label != DROP_TAIL else next(iter(scores.values())).queues[1]
+    wins = [name for name, queue_scores in scores.items() if better(queue_scores, own_label, rival)]
+    losses = [
+        name for name, queue_scores in scores.items() if better(queue_scores, rival, own_label)
+    ]
+    text = f"{own_label} is better than {rival} in {len(wins)} of {len(scores)} scenarios"
     text += f", worse in {', '.join(losses)}." if losses else " and worse in none."
-    worst = max(scores, key=lambda name: scores[name].mean(own, "delay_ms")[0])
-    delay, low, high = scores[worst].mean(own, "delay_ms")
-    least = min(scores, key=lambda name: scores[name].mean(own, "goodput")[0])
+    worst = max(scores, key=lambda name: scores[name].mean(own_label, "delay_ms")[0])
+    delay, low, high = scores[worst].mean(own_label, "delay_ms")
+    least = min(scores, key=lambda name: scores[name].mean(own_label, "goodput")[0])
     text += (
         f" Its longest delay is {bounds(delay, low, high, figures=3)} ms in {worst}"
         f" ({SCENARIOS[worst].title}), its lowest goodput"
-        f" {decimals(scores[least].mean(own, 'goodput')[0], 3)}"
+        f" {decimals(scores[least].mean(own_label, 'goodput')[0], 3)}"
         f" in {least} ({SCENARIOS[least].title})."
     )
     return [text]

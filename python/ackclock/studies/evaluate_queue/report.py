@@ -49,15 +49,19 @@ def html(queue: Subject, scores: Mapping[str, Scores], **about: Any) -> str:
     """
     from ackclock import _core
 
-    own = queue.label
+    own_label = queue.label
     behind = {
-        name: [one for one in found.queues if one != own and better(found, one, own)]
-        for name, found in scores.items()
+        name: [
+            rival
+            for rival in queue_scores.queues
+            if rival != own_label and better(queue_scores, rival, own_label)
+        ]
+        for name, queue_scores in scores.items()
     }
     return render(
         Path(__file__).with_name("evaluate_queue.html"),
         {"mean": _mean},
-        own=own,
+        own=own_label,
         value=queue.value,
         scores=scores,
         scenes=SCENARIOS,
@@ -90,11 +94,11 @@ def chart(scores: Mapping[str, Scores]) -> Figure:
     axes = figure.subplots(rows, 4, squeeze=False)
     for axis in axes.flat[len(scores) :]:
         axis.set_visible(False)
-    for axis, (name, found) in zip(axes.flat, scores.items(), strict=False):
-        for number, queue in enumerate(found.queues):
-            if len(found.points[queue]) < 2:
+    for axis, (name, queue_scores) in zip(axes.flat, scores.items(), strict=False):
+        for number, queue in enumerate(queue_scores.queues):
+            if len(queue_scores.points[queue]) < 2:
                 continue
-            delay, goodput = found.points[queue].T
+            delay, goodput = queue_scores.points[queue].T
             decades = np.log10(np.maximum(delay, LEAST_DELAY_MS))
             fitted = ellipse(np.column_stack([decades, goodput]))
             colour = COLOURS[number % len(COLOURS)]
@@ -108,8 +112,8 @@ def chart(scores: Mapping[str, Scores]) -> Figure:
         axis.autoscale_view()
         axis.set_ylim(bottom=0)
         left, right = axis.get_xlim()
-        shown = [tick for tick in DELAYS_MS if left <= math.log10(tick) <= right]
-        axis.set_xticks([math.log10(tick) for tick in shown], map(number_text.number, shown))
+        ticks = [tick for tick in DELAYS_MS if left <= math.log10(tick) <= right]
+        axis.set_xticks([math.log10(tick) for tick in ticks], map(number_text.number, ticks))
         axis.grid(alpha=0.3)
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=6, fontsize=9)

@@ -64,10 +64,10 @@ class QueueEvaluation(Outcome):
                 {
                     "scenario": name,
                     "queue": queue,
-                    **{metric: found.mean(queue, metric).to_list() for metric in METRICS},
+                    **{metric: queue_scores.mean(queue, metric).to_list() for metric in METRICS},
                 }
-                for name, found in self.scores.items()
-                for queue in found.queues
+                for name, queue_scores in self.scores.items()
+                for queue in queue_scores.queues
             ],
         }
 
@@ -92,12 +92,12 @@ class QueueEvaluation(Outcome):
         )
         return {self.PAGE: report, "page.txt": str(self)}
 
-    def write_files(self, at: Path, command: str) -> None:
+    def write_files(self, folder: Path, command: str) -> None:
         """Write the scores as CSV.
 
         Parameters
         ----------
-        at
+        folder
             The folder.
         command
             What the user typed.
@@ -105,11 +105,11 @@ class QueueEvaluation(Outcome):
         import csv
 
         del command
-        with (at / "scores.csv").open("w", encoding="utf-8", newline="") as file:
+        with (folder / "scores.csv").open("w", encoding="utf-8", newline="") as file:
             write = csv.writer(file, lineterminator="\n")
             write.writerow(["scenario", "queue", "metric", "replicate", "value"])
-            for name, found in self.scores.items():
-                for (queue, metric), values in found.values.items():
+            for name, queue_scores in self.scores.items():
+                for (queue, metric), values in queue_scores.values.items():
                     for number, value in enumerate(values):
                         write.writerow([name, queue, metric, number, repr(float(value))])
 
@@ -163,33 +163,35 @@ def evaluate_queue(
     from ackclock.scenario.scenario import Scenario
 
     size: Tier = named(tier, TIERS, "tier")
-    chosen = read_queue(queue, folder or Path())
+    subject = read_queue(queue, folder or Path())
     count = reps or size.reps
     # First in this process: a class that fails does so at once, with its own error.
-    Scenario.from_data(document(chosen.value, SCENARIOS["capacity"], size, seed=seed)).run()
+    Scenario.from_data(document(subject.value, SCENARIOS["capacity"], size, seed=seed)).run()
     scores: dict[str, Scores] = {}
     runs = one_run = points = 0
     code: str | None = None
-    compared = queues(chosen, size)
+    compared = queues(subject, size)
     for name, scene in SCENARIOS.items():
-        made = sweep(
-            Scenario.from_data(document(chosen.value, scene, size, seed=seed)),
+        study_sweep = sweep(
+            Scenario.from_data(document(subject.value, scene, size, seed=seed)),
             {"queue": Axis("net.qdisc", compared)},
             reps=count,
             name=f"RFC 7928, {scene.title}",
         )
         with runs_of("evaluate-queue"):
-            result = made.run(workers=workers, store=store, progress=progress, command=command)
+            result = study_sweep.run(
+                workers=workers, store=store, progress=progress, command=command
+            )
         if result.interrupted:
             raise KeyboardInterrupt
         runs += result.wanted
         one_run += len(one_run_points(result.slots, result.digests))
-        points += len(made.points)
+        points += len(study_sweep.points)
         hashes = (summary.get("user_code_hash") for summary in result.summaries.values())
-        code = code or next((str(found) for found in hashes if found), None)
+        code = code or next((str(code_hash) for code_hash in hashes if code_hash), None)
         scores[name] = scored(result, name, _mean_rate(name, size.duration_s))
     equal = describe_one_run(one_run, points)
-    return QueueEvaluation(chosen, tier, count, runs, scores, code, equal)
+    return QueueEvaluation(subject, tier, count, runs, scores, code, equal)
 
 
 def _mean_rate(scene: str, duration_s: float) -> float:

@@ -136,15 +136,15 @@ def document(value: Any, scene: Scene, tier: Tier, *, seed: int) -> Data:
     """
     net: Data = {"kind": "dumbbell", "pairs": 1, "rate": RATE_BPS, "rtt": "100 ms"}
     net |= {"buffer": "2 bdp", "qdisc": value}
-    made: Data = {"net": net, "duration": tier.duration_s, "warmup": 5.0, "seed": seed}
+    scenario_data: Data = {"net": net, "duration": tier.duration_s, "warmup": 5.0, "seed": seed}
     for path, change in scene.change(tier.duration_s).items():
-        at, _, key = path.rpartition(".")
-        holder = made[at] if at else made
+        parent_path, _, key = path.rpartition(".")
+        holder = scenario_data[parent_path] if parent_path else scenario_data
         if change is None:
             holder.pop(key)
         else:
             holder[key] = change
-    return made
+    return scenario_data
 
 
 def read_queue(text: str, folder: Path) -> Subject:
@@ -163,28 +163,28 @@ def read_queue(text: str, folder: Path) -> Subject:
         It is no queue discipline.
     """
     scene = SCENARIOS["friendly"]
-    found = algorithm_argument.read_subject(
+    subject = algorithm_argument.read_subject(
         text, folder, "qdisc", lambda value: document(value, scene, TIERS["fast"], seed=1)
     )
-    label = found.label
-    if isinstance(found.value, dict) and len(found.value) > 1:
+    label = subject.label
+    if isinstance(subject.value, dict) and len(subject.value) > 1:
         label += " (under study)"
-    return Subject(DROP_TAIL if label == "fifo" else label, found.value)
+    return Subject(DROP_TAIL if label == "fifo" else label, subject.value)
 
 
-def queues(own: Subject, tier: Tier) -> dict[str, Any]:
+def queues(subject: Subject, tier: Tier) -> dict[str, Any]:
     """The disciplines that are compared, the one under study first.
 
     Parameters
     ----------
-    own
+    subject
         The one under study.
     tier
         How much.
     """
     from ackclock.catalogue import schema
 
-    others = tier.others or tuple(schema.catalogue()["qdisc"])
-    named = {DROP_TAIL: "fifo", **{name: name for name in others if name != "fifo"}}
-    rest = {label: value for label, value in named.items() if label != own.label}
-    return {own.label: own.value, **rest}
+    other_queues = tier.others or tuple(schema.catalogue()["qdisc"])
+    named = {DROP_TAIL: "fifo", **{name: name for name in other_queues if name != "fifo"}}
+    rivals = {label: value for label, value in named.items() if label != subject.label}
+    return {subject.label: subject.value, **rivals}

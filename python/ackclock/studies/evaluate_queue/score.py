@@ -116,8 +116,8 @@ def scored(result: SweepResult, scene: str, mean_rate: float = 1.0) -> Scores:
     points: dict[str, list[Real]] = {}
 
     def read(tables: Mapping[str, Any]) -> float:
-        number = len(seen)
-        seen.append(number)
+        number = len(numbers_read)
+        numbers_read.append(number)
         queue = str(labels[number])
         found, cloud = _run(tables, scene, mean_rate)
         for metric, value in found.items():
@@ -125,7 +125,7 @@ def scored(result: SweepResult, scene: str, mean_rate: float = 1.0) -> Scores:
         points.setdefault(queue, []).append(cloud)
         return 0.0
 
-    seen: list[int] = []
+    numbers_read: list[int] = []
     result.per_run(read)
     values = {key: np.asarray(value) for key, value in rows.items()}
     return Scores(values, {queue: np.concatenate(clouds) for queue, clouds in points.items()})
@@ -134,37 +134,37 @@ def scored(result: SweepResult, scene: str, mean_rate: float = 1.0) -> Scores:
 def _run(tables: Mapping[str, Any], scene: str, mean_rate: float) -> tuple[dict[str, float], Real]:
     flows = tables["flows"].to_pydict()
     links = tables["links"].to_pydict()
-    at = links["id"].index(BOTTLENECK)
+    bottleneck = links["id"].index(BOTTLENECK)
     ids = [str(name) for name in flows["id"]]
     goodput = np.asarray(flows["goodput_bps"], dtype=float)
     tcp = np.array([not name.startswith(("udp", "burst")) for name in ids])
     steady = np.array([name.startswith("tcp") for name in ids])
-    arrived = links["window_arrived_packets"][at]
-    found = {
+    arrived = links["window_arrived_packets"][bottleneck]
+    scores = {
         "goodput": float(goodput[tcp].sum() / (RATE_BPS * mean_rate)),
-        "delay_ms": 1e3 * float(links["delay_mean_s"][at]),
-        "loss_percent": 100 * links["window_drops"][at] / arrived if arrived else 0.0,
+        "delay_ms": 1e3 * float(links["delay_mean_s"][bottleneck]),
+        "loss_percent": 100 * links["window_drops"][bottleneck] / arrived if arrived else 0.0,
         "jain": float(jain(goodput[steady].tolist())),
         "long_share": np.nan,
         "burst_loss_percent": np.nan,
     }
     if scene == "rtt":
         short, long = goodput[:4].mean(), goodput[4:].mean()
-        found["long_share"] = float(long / short) if short > 0 else np.nan
+        scores["long_share"] = float(long / short) if short > 0 else np.nan
     if scene == "bursts":
         burst = ids.index("burst")
         sent = flows["window_sent_packets"][burst]
         lost = flows["window_lost_data_packets"][burst]
-        found["burst_loss_percent"] = 100 * lost / sent if sent else np.nan
+        scores["burst_loss_percent"] = 100 * lost / sent if sent else np.nan
     srtt = np.asarray(flows["srtt_mean_s"], dtype=float)[steady]
     least = np.asarray(flows["rtt_min_s"], dtype=float)[steady]
     fair = RATE_BPS * mean_rate / max(int(steady.sum()), 1)
     cloud = np.column_stack([1e3 * (srtt - least), goodput[steady] / fair])
-    return found, cloud[np.isfinite(cloud).all(axis=1)]
+    return scores, cloud[np.isfinite(cloud).all(axis=1)]
 
 
-def better(scores: Scores, one: str, other: str) -> bool:
-    """Whether ``one`` is better: in goodput or delay beyond doubt, and in the other not worse.
+def better(scores: Scores, queue: str, other: str) -> bool:
+    """Whether ``queue`` is better: in goodput or delay beyond doubt, and in the other not worse.
 
     Beyond doubt: the 95 % interval of differences within replicates does not hold 0.
 
@@ -175,8 +175,8 @@ def better(scores: Scores, one: str, other: str) -> bool:
     one, other
         Queues.
     """
-    goodput = _paired(scores.values[one, "goodput"] - scores.values[other, "goodput"])
-    delay = _paired(scores.values[other, "delay_ms"] - scores.values[one, "delay_ms"])
+    goodput = _paired(scores.values[queue, "goodput"] - scores.values[other, "goodput"])
+    delay = _paired(scores.values[other, "delay_ms"] - scores.values[queue, "delay_ms"])
     return max(goodput, delay) > 0 and min(goodput, delay) >= 0
 
 

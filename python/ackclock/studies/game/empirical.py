@@ -63,11 +63,13 @@ class Played:
         seen = self.seen[network]
         return [self._judge(seen, profile) for profile in seen]
 
-    def _judge(self, seen: Mapping[Profile, Mapping[int, Real]], profile: Profile) -> Judged:
-        found = list(self._gains(seen, profile))
-        gains = tuple(gain for gain, _ in found)
+    def _judge(
+        self, payoffs_of_profile: Mapping[Profile, Mapping[int, Real]], profile: Profile
+    ) -> Judged:
+        gain_values = list(self._gains(payoffs_of_profile, profile))
+        gains = tuple(gain for gain, _ in gain_values)
         # Of several changes that gain nothing one seems to by chance: all are judged together.
-        gaining = holm([p_value for _, p_value in found])
+        gaining = holm([p_value for _, p_value in gain_values])
         if any(
             above and gain.gain.mean > gain.least
             for gain, above in zip(gains, gaining, strict=True)
@@ -77,8 +79,12 @@ class Played:
             verdict = "equilibrium"
         else:
             verdict = "undecided"
-        payoffs = {self.names[s]: Mean.of(values) for s, values in seen[profile].items()}
-        return Judged(profile, payoffs, Mean.of(welfare(seen, profile)), gains, verdict)
+        payoffs = {
+            self.names[s]: Mean.of(values) for s, values in payoffs_of_profile[profile].items()
+        }
+        return Judged(
+            profile, payoffs, Mean.of(welfare(payoffs_of_profile, profile)), gains, verdict
+        )
 
     def _gains(
         self, seen: Mapping[Profile, Mapping[int, Real]], profile: Profile
@@ -105,18 +111,20 @@ class Played:
             Its name.
         """
         judged = self.judged(network)
-        resting = [one for one in judged if one.verdict == "equilibrium"]
-        if not resting or min(one.welfare.mean for one in judged) <= 0:
+        resting = [
+            judged_profile for judged_profile in judged if judged_profile.verdict == "equilibrium"
+        ]
+        if not resting or min(judged_profile.welfare.mean for judged_profile in judged) <= 0:
             return None
-        seen = self.seen[network]
+        payoffs_of_profile = self.seen[network]
 
-        def chosen_by(one: Judged) -> float:
-            values = welfare(seen, one.profile)
+        def chosen_by(judged_profile: Judged) -> float:
+            values = welfare(payoffs_of_profile, judged_profile.profile)
             return float((values[1::2] if len(values) > 1 else values).mean())
 
         best = max(judged, key=chosen_by).profile
         worst = min(resting, key=chosen_by).profile
-        ratios = (welfare(seen, best) / welfare(seen, worst))[::2]
+        ratios = (welfare(payoffs_of_profile, best) / welfare(payoffs_of_profile, worst))[::2]
         if not (ratios > 0).all():
             return Mean.of(ratios)
         return Mean(*(math.exp(end) for end in Mean.of(np.log(ratios))))
@@ -134,19 +142,19 @@ class Played:
         dict
             By what the others play, by what the one plays.
         """
-        seen = self.seen[network]
-        found: dict[str, dict[str, Mean]] = {}
+        payoffs_of_profile = self.seen[network]
+        reply_of_name: dict[str, dict[str, Mean]] = {}
         for other, name in enumerate(self.names):
             row = {}
-            for own, own_name in enumerate(self.names):
+            for strategy, own_name in enumerate(self.names):
                 profile = [0] * len(self.names)
                 profile[other] += self.game.players - 1
-                profile[own] += 1
-                values = seen.get(tuple(profile))
+                profile[strategy] += 1
+                values = payoffs_of_profile.get(tuple(profile))
                 if values is not None:
-                    row[own_name] = Mean.of(values[own])
-            found[name] = row
-        return found
+                    row[own_name] = Mean.of(values[strategy])
+            reply_of_name[name] = row
+        return reply_of_name
 
     def to_dict(self) -> dict[str, Any]:
         """Give all of it as plain data, for JSON."""
@@ -156,16 +164,18 @@ class Played:
             networks[network] = {
                 "profiles": [
                     {
-                        "profile": dict(zip(self.names, one.profile, strict=True)),
-                        "verdict": one.verdict,
-                        "payoffs": {name: e._asdict() for name, e in one.payoffs.items()},
-                        "welfare": one.welfare._asdict(),
+                        "profile": dict(zip(self.names, judged_profile.profile, strict=True)),
+                        "verdict": judged_profile.verdict,
+                        "payoffs": {
+                            name: e._asdict() for name, e in judged_profile.payoffs.items()
+                        },
+                        "welfare": judged_profile.welfare._asdict(),
                         "gains": [
                             {"from": g.left, "to": g.right, **g.gain._asdict(), "least": g.least}
-                            for g in one.gains
+                            for g in judged_profile.gains
                         ],
                     }
-                    for one in self.judged(network)
+                    for judged_profile in self.judged(network)
                 ],
                 "price_of_selfishness": None if price is None else price._asdict(),
             }
@@ -191,17 +201,17 @@ class Played:
         return text(head, game.payoff.kind, game.reps, self.names, found)
 
 
-def welfare(seen: Mapping[Profile, Mapping[int, Real]], profile: Profile) -> Real:
+def welfare(payoffs_of_profile: Mapping[Profile, Mapping[int, Real]], profile: Profile) -> Real:
     """Sum of all players' payoffs, by replicate.
 
     Parameters
     ----------
-    seen
+    payoffs_of_profile
         Payoffs by profile and strategy.
     profile
         Which.
     """
-    shares = [profile[s] * values for s, values in seen[profile].items()]
+    shares = [profile[s] * values for s, values in payoffs_of_profile[profile].items()]
     total: Real = np.sum(shares, axis=0)
     return total
 
@@ -275,13 +285,13 @@ def play(
         raise KeyboardInterrupt
     by_label = {label(profile, list(game.strategies)): profile for profile in game.profiles}
     first = next(iter(game.networks))
-    found: dict[str, dict[Profile, dict[int, dict[int, float]]]] = {
+    samples: dict[str, dict[Profile, dict[int, dict[int, float]]]] = {
         name: {profile: defaultdict(dict) for profile in game.profiles} for name in game.networks
     }
     profile_of = result.labels("profile")
     network_of = result.labels("network") if "network" in result.axes else [first] * len(profile_of)
-    for slot, chosen, network in zip(result.slots, profile_of, network_of, strict=True):
-        profile = by_label[str(chosen)]
+    for slot, profile_label, network in zip(result.slots, profile_of, network_of, strict=True):
+        profile = by_label[str(profile_label)]
         players: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
         for flow in result.summaries[slot.key]["flows"]:
             players[int(str(flow["id"])[1:].partition(".")[0])].append(flow)
@@ -290,9 +300,9 @@ def play(
         for strategy, count in enumerate(profile):
             if count:
                 mean = float(np.mean(payoffs[begin : begin + count]))
-                found[str(network)][profile][strategy][slot.replicate] = mean
+                samples[str(network)][profile][strategy][slot.replicate] = mean
             begin += count
-    seen = {
+    payoffs_by_network = {
         network: {
             profile: {
                 strategy: np.array([value for _, value in sorted(values.items())])
@@ -300,6 +310,6 @@ def play(
             }
             for profile, strategies in profiles_.items()
         }
-        for network, profiles_ in found.items()
+        for network, profiles_ in samples.items()
     }
-    return Played(game, seen)
+    return Played(game, payoffs_by_network)

@@ -102,16 +102,16 @@ class Game:
         profile
             Players by strategy; the first players play the first strategy.
         """
-        made = []
+        flows = []
         player = 0
         for fields, count in zip(self.strategies.values(), profile, strict=True):
             flow = {key: value for key, value in fields.items() if key != "connections"}
             for _ in range(count):
                 for number in range(fields.get("connections", 1)):
                     name = {"id": f"p{player}.{number}", "pair": player}
-                    made.append({**name, "start_jitter": START_JITTER, **flow})
+                    flows.append({**name, "start_jitter": START_JITTER, **flow})
                 player += 1
-        return made
+        return flows
 
 
 def load_game(file: str | Path) -> Game:
@@ -131,8 +131,8 @@ def load_game(file: str | Path) -> Game:
 
     from ackclock._util.documents import read_document
 
-    at = Path(file)
-    return from_document(read_document(at), at)
+    path = Path(file)
+    return from_document(read_document(path), path)
 
 
 def from_document(document: Mapping[str, Any], file: Path | None = None) -> Game:

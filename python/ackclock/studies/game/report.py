@@ -19,7 +19,11 @@ __all__ = ["text"]
 
 
 def text(
-    head: str, payoff: str, reps: int, names: Sequence[str], found: Mapping[str, Findings]
+    head: str,
+    payoff: str,
+    reps: int,
+    names: Sequence[str],
+    findings_by_network: Mapping[str, Findings],
 ) -> str:
     """Write a page about a game.
 
@@ -33,31 +37,35 @@ def text(
         Replications of each profile.
     names
         Of the strategies.
-    found
+    findings_by_network
         What came out, by network.
     """
-    parts = [f"{head}, payoff {payoff} ({PAYOFFS[payoff][2]}), {reps} replications, 95 % intervals"]
-    for network, findings in found.items():
-        parts.append(_conclusion(network, names, findings))
-        parts.append(_replies(network, names, findings.replies))
-        parts.append(_all(network, names, findings.judged))
-    return "\n\n".join(parts)
+    paragraphs = [
+        f"{head}, payoff {payoff} ({PAYOFFS[payoff][2]}), {reps} replications, 95 % intervals"
+    ]
+    for network, findings in findings_by_network.items():
+        paragraphs.append(_conclusion(network, names, findings))
+        paragraphs.append(_replies(network, names, findings.replies))
+        paragraphs.append(_all(network, names, findings.judged))
+    return "\n\n".join(paragraphs)
 
 
-def _conclusion(network: str, names: Sequence[str], found: Findings) -> str:
-    judged, price = found.judged, found.price
+def _conclusion(network: str, names: Sequence[str], findings: Findings) -> str:
+    judged, price = findings.judged, findings.price
     lines = [f"{network}"]
-    resting = [one for one in judged if one.verdict == "equilibrium"]
-    open_ = [one for one in judged if one.verdict == "undecided"]
+    resting = [
+        judged_profile for judged_profile in judged if judged_profile.verdict == "equilibrium"
+    ]
+    open_ = [judged_profile for judged_profile in judged if judged_profile.verdict == "undecided"]
     if resting:
-        profiles = "; ".join(label(one.profile, names) for one in resting)
+        profiles = "; ".join(label(judged_profile.profile, names) for judged_profile in resting)
         lines.append(f"  nobody gains by moving from: {profiles}")
     else:
         lines.append("  no profile is shown to be an equilibrium")
     if open_:
-        profiles = "; ".join(label(one.profile, names) for one in open_)
+        profiles = "; ".join(label(judged_profile.profile, names) for judged_profile in open_)
         lines.append(f"  within noise, perhaps also from: {profiles}")
-    best = max(judged, key=lambda one: one.welfare.mean)
+    best = max(judged, key=lambda judged_profile: judged_profile.welfare.mean)
     lines.append(f"  best for all together: {label(best.profile, names)}")
     if price is not None:
         lines.append(f"  price of selfishness: {_number(price)} (best welfare / worst equilibrium)")

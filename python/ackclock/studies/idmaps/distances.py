@@ -105,17 +105,17 @@ def matrix(name: str, folder: str | Path | None = None) -> Distances:
 
 
 def _wonderproxy(pairs: Path, servers: Path) -> Distances:
-    listed = np.genfromtxt(servers, delimiter=",", skip_header=1, usecols=(0, 1), dtype=str)
+    server_rows = np.genfromtxt(servers, delimiter=",", skip_header=1, usecols=(0, 1), dtype=str)
     rows = np.loadtxt(pairs, delimiter=",", skiprows=1)
-    known = {server: at for at, server in enumerate(listed[:, 0])}
-    raw = np.full((len(known), len(known)), np.nan)
+    row_of_server = {server: row for row, server in enumerate(server_rows[:, 0])}
+    raw = np.full((len(row_of_server), len(row_of_server)), np.nan)
     for source, target, least, _ in rows:
-        raw[known[str(int(source))], known[str(int(target))]] = least / 1e3
+        raw[row_of_server[str(int(source))], row_of_server[str(int(target))]] = least / 1e3
     np.fill_diagonal(raw, 0.0)
-    keep = listed[:, 1] != BROKEN_SERVER
+    keep = server_rows[:, 1] != BROKEN_SERVER
     # Cities between which a ping is missing both ways are left out, those with most first.
     rtt = _symmetric(raw[np.ix_(keep, keep)])
-    names = listed[keep, 1]
+    names = server_rows[keep, 1]
     while np.isnan(rtt).any():
         worst = int(np.isnan(rtt).sum(axis=0).argmax())
         rtt = np.delete(np.delete(rtt, worst, axis=0), worst, axis=1)
@@ -183,17 +183,17 @@ def _measured(graph: nx.Graph[int], seed: int, widest_s: float, kind: str) -> Di
     from scipy.sparse.csgraph import shortest_path
 
     count = graph.number_of_nodes()
-    given = nx.get_node_attributes(graph, "pos")
-    drawn = np.random.default_rng(seed).uniform(size=(count, 2))
-    place = np.array([given.get(i, drawn[i]) for i in range(count)])
+    stated_positions = nx.get_node_attributes(graph, "pos")
+    random_positions = np.random.default_rng(seed).uniform(size=(count, 2))
+    position = np.array([stated_positions.get(i, random_positions[i]) for i in range(count)])
     islands = sorted(nx.connected_components(graph), key=len, reverse=True)
     mainland = np.array(sorted(islands[0]))
     for island in islands[1:]:
         node = min(island)
-        near = int(mainland[((place[mainland] - place[node]) ** 2).sum(axis=1).argmin()])
+        near = int(mainland[((position[mainland] - position[node]) ** 2).sum(axis=1).argmin()])
         graph.add_edge(node, near)
     ends = np.array(graph.edges())
-    length = np.hypot(*(place[ends[:, 0]] - place[ends[:, 1]]).T)
+    length = np.hypot(*(position[ends[:, 0]] - position[ends[:, 1]]).T)
     rtt = widest_s * length / np.sqrt(2) + 1e-3
     links = csr_array((rtt, (ends[:, 0], ends[:, 1])), shape=(count, count))
     all_pairs = np.asarray(shortest_path(links, directed=False))

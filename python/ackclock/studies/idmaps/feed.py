@@ -35,8 +35,8 @@ def green(
     dict
         The discipline, for ``qdisc`` of a link.
     """
-    at = np.full(len(destinations), router)
-    estimates = service.rtt_s(at, np.asarray(destinations))
+    routers = np.full(len(destinations), router)
+    estimates = service.rtt_s(routers, np.asarray(destinations))
     # A scenario takes times with their unit.
     table = [f"{float(estimate)!r} s" for estimate in estimates]
     return {"kind": "green", "rtt": "table", "table": table, **parameters}

@@ -94,14 +94,20 @@ def nearest_mirror(distances: Distances, service: IDMaps, mirrors: Sequence[int]
     AckclockError
         There is no mirror, or no host that is none.
     """
-    at = np.asarray(mirrors, dtype=np.int64)
-    clients = np.setdiff1d(np.arange(len(distances)), at)
-    if not len(at) or not len(clients):
-        message = f"{len(at)} of {len(distances)} hosts are mirrors; expected at least one, not all"
+    hosts = np.asarray(mirrors, dtype=np.int64)
+    clients = np.setdiff1d(np.arange(len(distances)), hosts)
+    if not len(hosts) or not len(clients):
+        message = (
+            f"{len(hosts)} of {len(distances)} hosts are mirrors; expected at least one, not all"
+        )
         raise AckclockError(message)
-    a, b = np.meshgrid(clients, at, indexing="ij")
+    a, b = np.meshgrid(clients, hosts, indexing="ij")
     best = service.rtt_s(a, b).argmin(axis=1)
-    true = distances.rtt_s[np.ix_(clients, at)]
+    true = distances.rtt_s[np.ix_(clients, hosts)]
     return MirrorChoice(
-        clients, at[best], true[np.arange(len(clients)), best], true.min(axis=1), true.mean(axis=1)
+        clients,
+        hosts[best],
+        true[np.arange(len(clients)), best],
+        true.min(axis=1),
+        true.mean(axis=1),
     )

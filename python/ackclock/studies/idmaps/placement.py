@@ -79,13 +79,13 @@ def _k_median(distances: Distances, tracers: int, rng: Rng) -> list[int]:
     del rng
     rtt = distances.rtt_s
     nearest = np.full(len(distances), np.inf)
-    chosen: list[int] = []
+    tracer_hosts: list[int] = []
     for _ in range(tracers):
         cost = np.minimum(nearest[None, :], rtt).sum(axis=1)
-        cost[chosen] = np.inf
-        chosen.append(int(cost.argmin()))
-        nearest = np.minimum(nearest, rtt[chosen[-1]])
-    return chosen
+        cost[tracer_hosts] = np.inf
+        tracer_hosts.append(int(cost.argmin()))
+        nearest = np.minimum(nearest, rtt[tracer_hosts[-1]])
+    return tracer_hosts
 
 
 def _k_hst(distances: Distances, tracers: int, rng: Rng) -> list[int]:
@@ -96,10 +96,12 @@ def _k_hst(distances: Distances, tracers: int, rng: Rng) -> list[int]:
     rtt = distances.rtt_s
     everyone = np.arange(len(distances))
     first = int(rng.choice(everyone))
-    parts = [(float(rtt[first].max()), first, everyone)]
-    while len(parts) < tracers:
-        at = max(range(len(parts)), key=lambda i: parts[i][0] if len(parts[i][2]) > 1 else -1.0)
-        radius, _, members = parts.pop(at)
+    clusters = [(float(rtt[first].max()), first, everyone)]
+    while len(clusters) < tracers:
+        widest = max(
+            range(len(clusters)), key=lambda i: clusters[i][0] if len(clusters[i][2]) > 1 else -1.0
+        )
+        radius, _, members = clusters.pop(widest)
         # Hosts at the same place are cut apart one by one.
         half = radius / 2 if radius > 0 else -1.0
         children = []
@@ -109,8 +111,8 @@ def _k_hst(distances: Distances, tracers: int, rng: Rng) -> list[int]:
             reach = float(rtt[root, members[inside]].max())
             children.append((reach, root, members[inside]))
             members = members[~inside]
-        parts += sorted(children, key=lambda part: -len(part[2]))
-    return [root for _, root, _ in parts[:tracers]]
+        clusters += sorted(children, key=lambda cluster: -len(cluster[2]))
+    return [root for _, root, _ in clusters[:tracers]]
 
 
 def _by_degree(distances: Distances, sign: int, name: str) -> list[int]:

@@ -41,14 +41,14 @@ def prefixes(distances: Distances, radius_s: float = 0.0) -> Whole:
     array
         For each host the number of its prefix's first host.
     """
-    own = np.full(len(distances), -1, dtype=np.int64)
+    prefix_of_host = np.full(len(distances), -1, dtype=np.int64)
     for host in range(len(distances)):
-        if own[host] >= 0:
+        if prefix_of_host[host] >= 0:
             continue
-        near = (distances.rtt_s[host] <= radius_s) & (own < 0)
-        own[near] = host
-        own[host] = host
-    return own
+        near = (distances.rtt_s[host] <= radius_s) & (prefix_of_host < 0)
+        prefix_of_host[near] = host
+        prefix_of_host[host] = host
+    return prefix_of_host
 
 
 class IDMaps:
@@ -106,6 +106,6 @@ class IDMaps:
         a, b
             Numbers of hosts; arrays of equal shape.
         """
-        at, to = np.asarray(a), np.asarray(b)
-        between = self._between_s[self._nearest[at], self._nearest[to]]
-        return np.asarray(self._access_s[at] + between + self._access_s[to])
+        source, target = np.asarray(a), np.asarray(b)
+        between = self._between_s[self._nearest[source], self._nearest[target]]
+        return np.asarray(self._access_s[source] + between + self._access_s[target])

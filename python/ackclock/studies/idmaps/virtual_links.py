@@ -56,21 +56,21 @@ def spanner(distance_s: Real, stretch: float) -> Whole:
     count = len(distance_s)
     way = np.full((count, count), np.inf)
     np.fill_diagonal(way, 0.0)
-    kept: list[tuple[int, int]] = []
+    links: list[tuple[int, int]] = []
     a, b = np.triu_indices(count, 1)
     order = np.argsort(distance_s[a, b], kind="stable")
     for i, j in zip(a[order].tolist(), b[order].tolist(), strict=True):
         # Before all are connected the way is infinite, and more than any stretch allows.
         needed = way[i, j] == np.inf or way[i, j] > stretch * distance_s[i, j] * (1 + 1e-12)
         if needed:
-            kept.append((i, j))
+            links.append((i, j))
             direct = distance_s[i, j]
             over = np.minimum(
                 way[:, i, None] + direct + way[None, j, :],
                 way[:, j, None] + direct + way[None, i, :],
             )
             way = np.minimum(way, over)
-    return np.array(kept, dtype=np.int64).reshape(-1, 2)
+    return np.array(links, dtype=np.int64).reshape(-1, 2)
 
 
 class VirtualLinks(IDMaps):
@@ -118,12 +118,12 @@ class VirtualLinks(IDMaps):
         hops = self._least(np.ones(len(self.links)), self.links)
         self.rounds = int(hops.max()) if len(self.tracers) > 1 else 0
         """Rounds after which every tracer has the whole map."""
-        known = self.links
+        known_links = self.links
         if rounds is not None:
             # Of a link the nearer end learns first what it is; it is one round per hop from there.
             heard = hops[viewer, self.links].min(axis=1) <= rounds
-            known = self.links[heard]
-        self._between_s = self._least(measured[known[:, 0], known[:, 1]], known)
+            known_links = self.links[heard]
+        self._between_s = self._least(measured[known_links[:, 0], known_links[:, 1]], known_links)
 
     def _least(self, length: Real, links: Whole) -> Real:
         from scipy.sparse import coo_array

@@ -55,12 +55,14 @@ def _how_routed(situation: Situation) -> list[str]:
         )
     if paths is not None:
         unused = f", {paths.unused} more in the file have no demand" if paths.unused else ""
-        given = int(np.unique(paths.pair).size)
-        lines.append(f"given paths: {len(paths.pair)}, of {given} of the demands{unused}")
+        demands_on_paths = int(np.unique(paths.pair).size)
+        lines.append(
+            f"given paths: {len(paths.pair)}, of {demands_on_paths} of the demands{unused}"
+        )
     if hashing is not None:
-        own = situation.demands.flows
+        flows_in_file = situation.demands.flows
         by_rate = f"of at most {_bps(hashing.flow_bps)}"
-        which = by_rate if own is None else f"as the file gives, else {by_rate}"
+        which = by_rate if flows_in_file is None else f"as the file gives, else {by_rate}"
         how = "one hash in all routers" if hashing.same else "a hash of each router"
         flows = int(situation.flows().sum())
         lines.append(f"{flows:,} flows, {which}, take equal paths by {how}")
@@ -106,13 +108,15 @@ def text(answer: Answer | Sampled) -> str:
         What was found.
     """
     if isinstance(answer, Overview):
-        shown = [f"{head.upper()}\n{_of_report(answer, name)}" for name, head in HEADINGS.items()]
-        return "\n\n".join(["\n".join(sentences(answer)), *shown])
-    parts = ["\n".join(sentences(answer))]
+        question_sections = [
+            f"{head.upper()}\n{_of_report(answer, name)}" for name, head in HEADINGS.items()
+        ]
+        return "\n\n".join(["\n".join(sentences(answer)), *question_sections])
+    blocks = ["\n".join(sentences(answer))]
     for title, head, rows in tables(answer):
         body = table(head, rows)
-        parts.append(f"{title}\n{body}" if title else body)
-    return "\n\n".join(parts)
+        blocks.append(f"{title}\n{body}" if title else body)
+    return "\n\n".join(blocks)
 
 
 def _of_report(answer: Overview, name: str) -> str:
@@ -126,16 +130,18 @@ def _of_report(answer: Overview, name: str) -> str:
 def _(answer: Overview) -> list[str]:
     """Say in a sentence each what the questions of a report found."""
     lines = [_inputs(answer.situation) + answer.situation.when(), *_how_routed(answer.situation)]
-    known = {*lines, _inputs(answer.situation)}
+    opening_lines = {*lines, _inputs(answer.situation)}
     for name in HEADINGS:
         if name in answer.without:
             lines.append(f"{HEADINGS[name]}: no answer, {answer.without[name]}")
             continue
-        said = [line for line in sentences(answer.parts[name])[1:] if line not in known]
+        new_lines = [
+            line for line in sentences(answer.parts[name])[1:] if line not in opening_lines
+        ]
         first, last = {"load": (0, 1), "failures": (2, 3), "upgrades": (0, 2), "weights": (0, 1)}[
             name
         ]
-        lines.append("; ".join(said[first:last] or said[-1:]))
+        lines.append("; ".join(new_lines[first:last] or new_lines[-1:]))
     return lines
 
 
@@ -165,8 +171,8 @@ def _(answer: Utilisation) -> list[str]:
         )
     over = int((used > 1 + 1e-9).any(axis=0).sum())
     if over:
-        what = "1 link is" if over == 1 else f"{over} links are"
-        lines.append(f"in one direction {what} overloaded")
+        overloaded = "1 link is" if over == 1 else f"{over} links are"
+        lines.append(f"in one direction {overloaded} overloaded")
     missing = float(answer.unreachable.max())
     if missing > 0:
         lines.append(f"{_bps(missing)} at most has no path")
@@ -193,21 +199,21 @@ def _(answer: Utilisation) -> list[Table]:
     head = head if len(times) > 1 else ["link", "capacity", "load"]
     if over_seeds is not None:
         head = [*head, *(f"{q:g} % of seeds" for q in QUANTILES)]
-    found: list[Table] = [("", head, rows)]
+    result_tables: list[Table] = [("", head, rows)]
     if lost := answer.lost():
-        found.append(_without_path(situation, lost))
-    return found
+        result_tables.append(_without_path(situation, lost))
+    return result_tables
 
 
 def _without_path(situation: Situation, lost: Sequence[int]) -> Table:
     """List demands without a path, with their lines; a long list is cut and counted."""
-    shown = lost[:_MOST_LOST]
+    first_lost = lost[:_MOST_LOST]
     rows = [
         [situation.pair(pair), str(line) if line else ""]
-        for pair, line in zip(shown, situation.lines(shown), strict=True)
+        for pair, line in zip(first_lost, situation.lines(first_lost), strict=True)
     ]
-    if len(lost) > len(shown):
-        rows.append([f"and {len(lost) - len(shown)} more", ""])
+    if len(lost) > len(first_lost):
+        rows.append([f"and {len(lost) - len(first_lost)} more", ""])
     file = situation.demands.file
     return ("without a path", ["demand", "line" if file is None else f"line of {file.name}"], rows)
 
@@ -239,18 +245,20 @@ def _(answer: Survey) -> list[str]:
         + (f", and {_bps(answer.base_lost)} is lost" if answer.base_lost else ""),
     ]
     if answer.solved < answer.tried:
-        rest = answer.tried - answer.solved
+        unsolved = answer.tried - answer.solved
         lines.append(
-            f"{_survey_kind(answer)}; {rest} of them cannot be among the worst"
+            f"{_survey_kind(answer)}; {unsolved} of them cannot be among the worst"
             f" {min(MOST, answer.tried)} and were not computed"
         )
     else:
         lines.append(_survey_kind(answer))
     worst = answer.failed[0].name
     lost = answer.least_lost(0)
-    own = answer.own(0)
+    lost_at_failed = answer.own(0)
     if lost > 1e-9 * demand:
-        besides = f" beside {_bps(own)} from or to what failed" if own > 0 else ""
+        besides = (
+            f" beside {_bps(lost_at_failed)} from or to what failed" if lost_at_failed > 0 else ""
+        )
         lines.append(
             f"{worst}: {_bps(lost)} at least cannot be delivered{besides}, {percent(lost / demand)}"
             " of all demand; where overloaded links drop in proportion,"
@@ -264,7 +272,7 @@ def _(answer: Survey) -> list[str]:
             f" {worst}: {busiest} has a load of {percent(float(answer.impact['utilisation'][0]))}"
         )
         lines += most
-    restless = [one.name for one, hurt in zip(answer.failed, answer.hurt, strict=False)
+    restless = [failure.name for failure, hurt in zip(answer.failed, answer.hurt, strict=False)
                 if not hurt.settled]  # fmt: skip
     if restless:
         lines.append(
@@ -320,16 +328,19 @@ def _(answer: Survey) -> list[Table]:
         head.insert(1, "own demand")
     if answer.hashed is not None:
         head.append(f"its load over {len(answer.hashed)} seeds")
-    found: list[Table] = [("", head, rows)]
+    result_tables: list[Table] = [("", head, rows)]
     if answer.hurt and answer.hurt[0].demands:
-        found.append(
+        result_tables.append(
             (
                 f"hurt most when {answer.failed[0].name} fails",
                 ["demand", "volume", "arrives"],
-                [[pair, _bps(v), percent(part)] for pair, v, part in answer.hurt[0].demands],
+                [
+                    [pair, _bps(v), percent(arriving_share)]
+                    for pair, v, arriving_share in answer.hurt[0].demands
+                ],
             )
         )
-    return found
+    return result_tables
 
 
 _GOALS = {
@@ -350,8 +361,8 @@ def _(answer: Upgrades) -> list[str]:
     lines = [f"{_inputs(answer.situation)}{answer.situation.when()}"]
     lines += _how_routed(answer.situation)
     lines.append(f"{_GOALS[answer.goal]}: {shown(answer.before)} as it is")
-    made = f"{number(answer.factor)} times the capacity of {', '.join(answer.links)}"
-    lines.append(f"{made}: {shown(answer.after)}")
+    upgrade_text = f"{number(answer.factor)} times the capacity of {', '.join(answer.links)}"
+    lines.append(f"{upgrade_text}: {shown(answer.after)}")
     how = {
         "exact": "no other set of as many links does better",
         "none": "links were added one after the other; other sets may do better",
@@ -423,8 +434,8 @@ def _(answer: Enforcement) -> list[str]:
     if not answer.chosen.routers:
         return [*lines, "no router where fair queueing would help them was found"]
     saved = answer.chosen.polite - nowhere.polite
-    part = f", {percent(saved / lost)} of that," if lost > 0 else ""
-    lines.append(f"fair queueing at {', '.join(answer.chosen.routers)} saves {_bps(saved)}{part}"
+    of_loss = f", {percent(saved / lost)} of that," if lost > 0 else ""
+    lines.append(f"fair queueing at {', '.join(answer.chosen.routers)} saves {_bps(saved)}{of_loss}"
                  f" and everywhere {_bps(everywhere.polite - nowhere.polite)}")  # fmt: skip
     lines.append(
         {
@@ -442,25 +453,30 @@ def _(answer: Enforcement) -> list[Table]:
     nowhere, most, everywhere = answer.baselines
     rows = [
         [
-            "found" if one is answer.chosen else one.label,
-            _named(one.routers) if one is not everywhere else "all",
-            _bps(one.polite),
-            percent(one.polite / answer.demanded) if answer.demanded else "",
-            percent(one.least),
-            _bps(one.hoses),
-            _bps(one.dead),
+            "found" if outcome is answer.chosen else outcome.label,
+            _named(outcome.routers) if outcome is not everywhere else "all",
+            _bps(outcome.polite),
+            percent(outcome.polite / answer.demanded) if answer.demanded else "",
+            percent(outcome.least),
+            _bps(outcome.hoses),
+            _bps(outcome.dead),
         ]
-        for one in (nowhere, most, *([answer.chosen] if answer.chosen.routers else []), everywhere)
+        for outcome in (
+            nowhere,
+            most,
+            *([answer.chosen] if answer.chosen.routers else []),
+            everywhere,
+        )
     ]
     head = ["fair at", "routers", "others get", "of demand", "least", "fire hoses get", "dead"]
-    found: list[Table] = [("", head, rows)]
+    result_tables: list[Table] = [("", head, rows)]
     if answer.steps:
         steps = [
             [name, _bps(step)]
             for name, step in zip(answer.chosen.routers, answer.steps, strict=True)
         ]
-        found.append(("one after the other", ["with also", "others get"], steps))
-    return found
+        result_tables.append(("one after the other", ["with also", "others get"], steps))
+    return result_tables
 
 
 def _named(names: Sequence[str]) -> str:

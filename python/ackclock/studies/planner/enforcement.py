@@ -144,7 +144,7 @@ class Enforcement:
             "hoses_demand_bps": self.hosed,
             "candidates": self.candidates,
             "chosen": self.chosen.to_data(),
-            "baselines": [one.to_data() for one in self.baselines],
+            "baselines": [baseline.to_data() for baseline in self.baselines],
             "steps_bps": list(self.steps),
             "proof": self.proof,
             "bound_bps": self.bound,
@@ -208,11 +208,11 @@ class _Pushed:
         accounts = self.net.account(rates, self.ideal)
         polite = ~self.hose
         of_pair = [np.bincount(self.pair[polite], v[polite]) for v in (rates.goodput, self.volume)]
-        part = of_pair[0][of_pair[1] > 0] / of_pair[1][of_pair[1] > 0]
+        delivered_share = of_pair[0][of_pair[1] > 0] / of_pair[1][of_pair[1] > 0]
         return (
             float(rates.goodput[polite].sum()),
             float(rates.goodput[self.hose].sum()),
-            float(part.min(initial=1.0)),
+            float(delivered_share.min(initial=1.0)),
             float(accounts.dead.sum()),
             accounts.offered,
         )
@@ -258,8 +258,8 @@ class _Draws:
         routers
             Routers with fair queueing.
         """
-        found = [one.outcome(routers) for one in self.every]
-        polite, hoses, least, dead = np.array([row[:4] for row in found]).T
+        outcomes = [draw.outcome(routers) for draw in self.every]
+        polite, hoses, least, dead = np.array([row[:4] for row in outcomes]).T
         means = (float(polite.mean()), float(hoses.mean()))
         return Outcome(label, tuple(routers), *means, float(least.min()), float(dead.mean()))
 
@@ -321,7 +321,7 @@ def enforcement(
     names = pushed.candidates()
     count = min(count, len(names))
     nowhere = pushed.outcome("nowhere", ())
-    chosen, steps, exact = _search(pushed, names, count, nowhere, progress or (lambda _: None))
+    best, steps, exact = _search(pushed, names, count, nowhere, progress or (lambda _: None))
     arriving = pushed.arriving()
     baselines = (
         nowhere,
@@ -329,18 +329,18 @@ def enforcement(
         pushed.outcome("everywhere", situation.network.graph.nodes),
     )
     bound = None
-    if max(one.net.n_flows for one in pushed.every) <= _MOST_BOUNDED:
-        bound = pushed.mean(lambda one: most_carried(one.polite_net(), 0, 1.0))
+    if max(draw.net.n_flows for draw in pushed.every) <= _MOST_BOUNDED:
+        bound = pushed.mean(lambda draw: most_carried(draw.polite_net(), 0, 1.0))
     return Enforcement(
         situation,
         share,
         push,
         len(pushed.every),
         seed,
-        pushed.mean(lambda one: float(one.volume[~one.hose].sum())),
-        pushed.mean(lambda one: float(one.volume[one.hose].sum())),
+        pushed.mean(lambda draw: float(draw.volume[~draw.hose].sum())),
+        pushed.mean(lambda draw: float(draw.volume[draw.hose].sum())),
         len(names),
-        chosen,
+        best,
         baselines,
         steps,
         "exact" if exact else "none" if bound is None else "bound",
@@ -360,18 +360,20 @@ def _search(
     sets = sum(comb(len(names), size) for size in range(1, count + 1))
     best = nowhere
     if sets <= _MOST_SETS:
-        every = (one for size in range(1, count + 1) for one in combinations(names, size))
-        for done, routers in enumerate(every, 1):
+        every = (
+            router_set for size in range(1, count + 1) for router_set in combinations(names, size)
+        )
+        for tried, routers in enumerate(every, 1):
             best = _better(best, pushed.outcome("chosen", routers))
-            progress(done / sets)
+            progress(tried / sets)
         return best, (), True
     steps = []
     for step in range(count):
         last = best
         left = [name for name in names if name not in last.routers]
-        for done, name in enumerate(left, 1):
+        for tried, name in enumerate(left, 1):
             best = _better(best, pushed.outcome("chosen", (*last.routers, name)))
-            progress((step + done / len(left)) / count)
+            progress((step + tried / len(left)) / count)
         if best is last:
             break
         steps.append(best.polite)

@@ -164,8 +164,8 @@ class Survey:
                 row["demands_hurt"] = hurt.count
                 row["settled"] = hurt.settled
                 row["demands"] = [
-                    {"pair": pair, "demand_bps": demand, "arrives": part}
-                    for pair, demand, part in hurt.demands
+                    {"pair": pair, "demand_bps": demand, "arrives": arriving_share}
+                    for pair, demand, arriving_share in hurt.demands
                 ]
             if self.hashed is not None and i < self.hashed.shape[1]:
                 row["utilisation_over_hashes"] = by_name(quantiles(self.hashed[:, i]))
@@ -244,23 +244,26 @@ def named(situation: Situation, names: Sequence[str]) -> Failed:
         Every name that is neither.
     """
     network = situation.network
-    known: dict[str, Failed] = {}
+    failures_by_name: dict[str, Failed] = {}
     doubled: set[str] = set()
     for row in range(situation.links):
-        one = _link(situation, row)
+        link_failure = _link(situation, row)
         a, b = (
             network.graph.nodes[ends[2 * row]] for ends in (network.graph.src, network.graph.dst)
         )
-        for written in (one.name, f"{b} - {a}", f"{a}->{b}", f"{b}->{a}"):
-            if known.setdefault(written, one) is not one:
+        for written in (link_failure.name, f"{b} - {a}", f"{a}->{b}", f"{b}->{a}"):
+            if failures_by_name.setdefault(written, link_failure) is not link_failure:
                 doubled.add(written)
     if network.risk_groups:
-        known |= {one.name: one for one in everything(situation, "risk-groups")}
-    known |= {name: _node(situation, node) for name, node in network.numbers().items()}
+        failures_by_name |= {group.name: group for group in everything(situation, "risk-groups")}
+    failures_by_name |= {name: _node(situation, node) for name, node in network.numbers().items()}
     problems = [
-        Problem("--fail", f'there is no node, link or risk group "{n}"; {suggestion(n, known)}')
+        Problem(
+            "--fail",
+            f'there is no node, link or risk group "{n}"; {suggestion(n, failures_by_name)}',
+        )
         for n in names
-        if n not in known
+        if n not in failures_by_name
     ]
     problems += [
         Problem("--fail", f'"{n}" names several links; fail their nodes, or rename one')
@@ -269,11 +272,11 @@ def named(situation: Situation, names: Sequence[str]) -> Failed:
     ]
     if problems:
         raise ScenarioError(problems)
-    parts = [known[name] for name in names]
+    failures = [failures_by_name[name] for name in names]
     return Failed(
-        " and ".join(part.name for part in parts),
-        tuple(dict.fromkeys(link for part in parts for link in part.links)),
-        tuple(dict.fromkeys(node for part in parts for node in part.nodes)),
+        " and ".join(failure.name for failure in failures),
+        tuple(dict.fromkeys(link for failure in failures for link in failure.links)),
+        tuple(dict.fromkeys(node for failure in failures for node in failure.nodes)),
     )
 
 
@@ -289,8 +292,8 @@ def _run(
         offsets = np.cumsum([0, *map(len, of)], dtype=np.uint32)
         return offsets, np.array([value for part in of for value in part], dtype=np.uint32)
 
-    link_offsets, links = lists([one.links for one in failed])
-    node_offsets, nodes = lists([one.nodes for one in failed])
+    link_offsets, links = lists([failure.links for failure in failed])
+    node_offsets, nodes = lists([failure.nodes for failure in failed])
     return situation.core().failures(
         link_offsets=link_offsets,
         links=links,
@@ -360,14 +363,16 @@ def survey(
         There is no such kind; the folder has something else; seeds of a hash without a hash.
     """
     if failed is None and kind == "pairs":
-        found = _pairs(situation, memory, resume, progress)
+        unhashed = _pairs(situation, memory, resume, progress)
     else:
-        found = _singles(situation, kind, failed, memory, resume, progress)
+        unhashed = _singles(situation, kind, failed, memory, resume, progress)
     if hashes == 1:
-        return found
-    worst = found.failed[:MOST]
-    drawn = [_run(one, worst, memory=memory)["utilisation"] for one in situation.with_seeds(hashes)]
-    return replace(found, hashed=np.array(drawn))
+        return unhashed
+    worst = unhashed.failed[:MOST]
+    utilisation_by_seed = [
+        _run(seeded, worst, memory=memory)["utilisation"] for seeded in situation.with_seeds(hashes)
+    ]
+    return replace(unhashed, hashed=np.array(utilisation_by_seed))
 
 
 def _singles(
@@ -379,8 +384,8 @@ def _singles(
     progress: Callable[[float], object] | None,
 ) -> Survey:
     all_failed = list(failed) if failed is not None else everything(situation, kind)
-    found = _by_parts(situation, all_failed, memory, resume, progress)
-    impact = {name: found[name] for name in _COLUMNS}
+    columns = _by_parts(situation, all_failed, memory, resume, progress)
+    impact = {name: columns[name] for name in _COLUMNS}
     order = _order(impact)
     ranked = tuple(all_failed[i] for i in order)
     base_lost, hurt = _hurt(situation, ranked[:MOST])
@@ -391,10 +396,10 @@ def _singles(
         len(all_failed),
         ranked,
         {name: values[order] for name, values in impact.items()},
-        found["base"],
+        columns["base"],
         base_lost,
         hurt,
-        found["worst"],
+        columns["worst"],
     )
 
 
@@ -408,8 +413,8 @@ def _by_parts(
     """Compute as many failures at once as fit into memory, and keep each part if wanted."""
     size = max(1, memory // (8 * max(1, len(situation.capacity))))
     starts = range(0, len(failed), size)
-    request = f"{size} {[(one.links, one.nodes) for one in failed]}"
-    parts = None if resume is None else Parts(resume, situation, request)
+    request = f"{size} {[(failure.links, failure.nodes) for failure in failed]}"
+    saved_parts = None if resume is None else Parts(resume, situation, request)
     every = []
     for number, start in enumerate(starts):
         some = failed[start : start + size]
@@ -419,27 +424,30 @@ def _by_parts(
                 progress((before + done * now) / len(failed))
 
         compute = partial(_run, situation, some, memory=memory, progress=report)
-        every.append(_part(parts, number, (*_COLUMNS, "base", "worst"), compute))
-    if parts is not None:
-        parts.remove()
+        every.append(_part(saved_parts, number, (*_COLUMNS, "base", "worst"), compute))
+    if saved_parts is not None:
+        saved_parts.remove()
     joined: dict[str, Any] = {
-        name: np.concatenate([part[name] for part in every]) for name in _COLUMNS
+        name: np.concatenate([batch[name] for batch in every]) for name in _COLUMNS
     }
-    worst = np.max([part["worst"] for part in every], axis=0)
+    worst = np.max([batch["worst"] for batch in every], axis=0)
     return {**joined, "base": every[0]["base"], "worst": worst}
 
 
 def _part(
-    parts: Parts | None, number: int, names: Sequence[str], compute: Callable[[], dict[str, Any]]
+    saved_parts: Parts | None,
+    number: int,
+    names: Sequence[str],
+    compute: Callable[[], dict[str, Any]],
 ) -> dict[str, Any]:
     """Read a part that is done, or compute and keep it."""
-    found = None if parts is None else parts.read(number)
-    if found is None:
-        made = compute()
-        found = {name: np.asarray(made[name]) for name in names}
-        if parts is not None:
-            parts.write(number, found)
-    return found
+    arrays = None if saved_parts is None else saved_parts.read(number)
+    if arrays is None:
+        results = compute()
+        arrays = {name: np.asarray(results[name]) for name in names}
+        if saved_parts is not None:
+            saved_parts.write(number, arrays)
+    return arrays
 
 
 def _pairs(
@@ -455,11 +463,11 @@ def _pairs(
         raise ScenarioError([Problem("--of", message)])
     if n < 2:
         raise ScenarioError([Problem("--of", "pairs need two links; the network has one")])
-    parts = None if resume is None else Parts(resume, situation, f"pairs {_BATCH} {MOST}")
+    saved_parts = None if resume is None else Parts(resume, situation, f"pairs {_BATCH} {MOST}")
     compute = partial(_run, situation, singles, across=True, memory=memory)
-    found = _part(parts, 0, (*_COLUMNS, "base", "across"), compute)
-    across = found["across"].reshape(n, n)
-    lost = found["disconnected"] + found["excess"]
+    single_impact = _part(saved_parts, 0, (*_COLUMNS, "base", "across"), compute)
+    across = single_impact["across"].reshape(n, n)
+    lost = single_impact["disconnected"] + single_impact["excess"]
     pairs = np.array(list(combinations(range(n), 2)))
     first, second = pairs.T
     # Either order bounds the pair; the traffic of the second link moves, at most once, to any link.
@@ -468,24 +476,24 @@ def _pairs(
         bound = np.full(len(pairs), np.inf)
     smallest = float(situation.capacity.min())
     busy = np.minimum(
-        found["utilisation"][first] + across[first, second] / smallest,
-        found["utilisation"][second] + across[second, first] / smallest,
+        single_impact["utilisation"][first] + across[first, second] / smallest,
+        single_impact["utilisation"][second] + across[second, first] / smallest,
     )
     order = np.lexsort((-busy, -bound))
-    kept: list[Failed] = []
+    worst_pairs: list[Failed] = []
     impact: dict[str, npt.NDArray[Any]] = {name: np.empty(0) for name in _COLUMNS}
     solved = 0
-    rest = order
-    while len(rest):
-        if len(kept) >= MOST:
+    unsolved = order
+    while len(unsolved):
+        if len(worst_pairs) >= MOST:
             worst = _order(impact)[MOST - 1]
             least = float(impact["disconnected"][worst] + impact["excess"][worst])
             # Only what could still be worse; where nothing is lost, the busiest link is compared.
-            may_be = bound[rest] > least * (1 + _SAME)
+            may_be = bound[unsolved] > least * (1 + _SAME)
             if least == 0:
-                may_be |= busy[rest] > impact["utilisation"][worst] * (1 + _SAME)
-            rest = rest[may_be]
-        batch, rest = rest[:_BATCH], rest[_BATCH:]
+                may_be |= busy[unsolved] > impact["utilisation"][worst] * (1 + _SAME)
+            unsolved = unsolved[may_be]
+        batch, unsolved = unsolved[:_BATCH], unsolved[_BATCH:]
         if not len(batch):
             break
         some = [
@@ -493,18 +501,18 @@ def _pairs(
             for a, b in pairs[batch]
         ]
         compute = partial(_run, situation, some, memory=memory)
-        more = _part(parts, 1 + solved // _BATCH, _COLUMNS, compute)
+        more = _part(saved_parts, 1 + solved // _BATCH, _COLUMNS, compute)
         solved += len(some)
-        kept += some
+        worst_pairs += some
         impact = {name: np.concatenate([impact[name], more[name]]) for name in _COLUMNS}
         best = _order(impact)[: max(MOST, 100)]
-        kept = [kept[i] for i in best]
+        worst_pairs = [worst_pairs[i] for i in best]
         impact = {name: values[best] for name, values in impact.items()}
         if progress is not None:
-            progress(1 - len(rest) / len(order))
-    if parts is not None:
-        parts.remove()
-    ranked = tuple(kept)
+            progress(1 - len(unsolved) / len(order))
+    if saved_parts is not None:
+        saved_parts.remove()
+    ranked = tuple(worst_pairs)
     base_lost, hurt = _hurt(situation, ranked[:MOST])
     return Survey(
         situation,
@@ -513,7 +521,7 @@ def _pairs(
         solved,
         ranked,
         impact,
-        found["base"],
+        single_impact["base"],
         base_lost,
         hurt,
     )
@@ -523,22 +531,22 @@ def _hurt(situation: Situation, failed: Sequence[Failed]) -> tuple[float, tuple[
     """What does not arrive without failure, and what failures do to demands."""
     volume = situation.volume
     before, _ = situation.kept(rounds=_ROUNDS)
-    found = []
-    for one in failed:
+    impacts = []
+    for failure in failed:
         up = np.ones(len(situation.capacity), dtype=np.bool_)
-        up[list(one.links)] = False
-        down = np.isin(situation.demands.source, one.nodes) | np.isin(
-            situation.demands.target, one.nodes
+        up[list(failure.links)] = False
+        down = np.isin(situation.demands.source, failure.nodes) | np.isin(
+            situation.demands.target, failure.nodes
         )
-        part, settled = situation.kept(up, np.where(down, 0.0, volume), rounds=_ROUNDS)
-        less = np.where(down, 0.0, (before - part) * volume)
+        arriving_share, settled = situation.kept(up, np.where(down, 0.0, volume), rounds=_ROUNDS)
+        less = np.where(down, 0.0, (before - arriving_share) * volume)
         hurt = np.flatnonzero(less > _SAME * volume)
         order = hurt[np.argsort(-less[hurt], kind="stable")][:MOST]
-        rows = tuple((situation.pair(p), float(volume[p]), float(part[p])) for p in order)
-        lost = float(((1 - part) * volume)[~down].sum())
-        found.append(Hurt(_no_rounding(lost, volume), rows, len(hurt), settled))
+        rows = tuple((situation.pair(p), float(volume[p]), float(arriving_share[p])) for p in order)
+        lost = float(((1 - arriving_share) * volume)[~down].sum())
+        impacts.append(Hurt(_no_rounding(lost, volume), rows, len(hurt), settled))
     lost = float(((1 - before) * volume).sum())
-    return _no_rounding(lost, volume), tuple(found)
+    return _no_rounding(lost, volume), tuple(impacts)
 
 
 def _no_rounding(lost: float, volume: Floats) -> float:

@@ -74,10 +74,10 @@ class DemandParts:
         if self.paths is None:
             numbers = np.arange(self.pairs, dtype=np.uint32)
             return numbers, np.ones(self.pairs), np.arange(self.pairs)
-        rest = 1 - np.bincount(self.paths.pair, self.paths.share, minlength=self.pairs)
-        routed = np.flatnonzero(rest > _WHOLE).astype(np.uint32)
+        unrouted_share = 1 - np.bincount(self.paths.pair, self.paths.share, minlength=self.pairs)
+        routed = np.flatnonzero(unrouted_share > _WHOLE).astype(np.uint32)
         owner = np.concatenate([self.paths.pair, routed])
-        share = np.concatenate([self.paths.share, rest[routed]])
+        share = np.concatenate([self.paths.share, unrouted_share[routed]])
         order = np.argsort(owner, kind="stable")
         return owner[order], share[order], order
 
@@ -130,8 +130,10 @@ class DemandParts:
         """
         if self.paths is None:
             return values
-        whole = np.bincount(self.owner, self.share, minlength=self.pairs)
-        mean: Floats = np.bincount(self.owner, self.share * values, minlength=self.pairs) / whole
+        total_share = np.bincount(self.owner, self.share, minlength=self.pairs)
+        mean: Floats = (
+            np.bincount(self.owner, self.share * values, minlength=self.pairs) / total_share
+        )
         return mean
 
 
@@ -169,8 +171,8 @@ def read_paths(network: Network, cost: Floats, demands: Demands, path: str | Pat
     ends = zip(graph.src[cheapest_last].tolist(), graph.dst[cheapest_last].tolist(), strict=True)
     link = dict(zip(ends, cheapest_last, strict=True))
     problems = FileProblems(file, "paths")
-    seen: dict[tuple[int, ...], int] = {}
-    found: dict[tuple[int, int], list[tuple[int, tuple[int, ...], float | None]]] = {}
+    line_of_path: dict[tuple[int, ...], int] = {}
+    paths_of_ends: dict[tuple[int, int], list[tuple[int, tuple[int, ...], float | None]]] = {}
     for line, row in rows:
         names = [name.strip() for name in row["path"].split(";")]
         nodes, messages = check_path(names, number, link, graph.nodes)
@@ -179,37 +181,39 @@ def read_paths(network: Network, cost: Floats, demands: Demands, path: str | Pat
             wrong = row["share"]
             messages.append(f'the share is "{wrong}"; expected a number above 0, at most 1')
         if nodes:
-            if (first := seen.setdefault(tuple(nodes), line)) != line:
+            if (first := line_of_path.setdefault(tuple(nodes), line)) != line:
                 messages.append(f"this path is there already: line {first}")
             links = tuple(link.get(step, 0) for step in itertools.pairwise(nodes))
-            found.setdefault((nodes[0], nodes[-1]), []).append((line, links, share))
+            paths_of_ends.setdefault((nodes[0], nodes[-1]), []).append((line, links, share))
         for message in messages:
             problems.add(line, message)
-    shares = {pair: _shares([share for *_, share in paths]) for pair, paths in found.items()}
+    shares = {
+        pair: _shares([share for *_, share in paths]) for pair, paths in paths_of_ends.items()
+    }
     for (a, b), of in shares.items():
         if sum(of) > 1 + _WHOLE or min(of) <= 0:
-            given = sum(share for *_, share in found[a, b] if share is not None)
+            stated_share = sum(share for *_, share in paths_of_ends[a, b] if share is not None)
             message = (
-                f"the shares from {graph.nodes[a]} to {graph.nodes[b]} add up to {given:g};"
+                f"the shares from {graph.nodes[a]} to {graph.nodes[b]} add up to {stated_share:g};"
                 " expected at most 1, and less where a path has none"
             )
-            problems.add(found[a, b][-1][0], message)
+            problems.add(paths_of_ends[a, b][-1][0], message)
     problems.check()
-    if not found:
+    if not paths_of_ends:
         raise ScenarioError([Problem("paths", "has no path", str(file))])
-    return _of_demands(demands, found, shares)
+    return _of_demands(demands, paths_of_ends, shares)
 
 
 def _of_demands(
     demands: Demands,
-    found: dict[tuple[int, int], list[tuple[int, tuple[int, ...], float | None]]],
+    paths_of_ends: dict[tuple[int, int], list[tuple[int, tuple[int, ...], float | None]]],
     shares: dict[tuple[int, int], list[float]],
 ) -> GivenPaths:
     of_ends = zip(demands.source.tolist(), demands.target.tolist(), strict=True)
-    pair_of = {ends: pair for pair, ends in enumerate(of_ends) if ends in found}
+    pair_of = {ends: pair for pair, ends in enumerate(of_ends) if ends in paths_of_ends}
     rows = [
         (pair_of[ends], share, links)
-        for ends, paths in found.items()
+        for ends, paths in paths_of_ends.items()
         if ends in pair_of
         for (_, links, _), share in zip(paths, shares[ends], strict=True)
     ]
@@ -218,7 +222,7 @@ def _of_demands(
         np.array([share for _, share, _ in rows], dtype=np.float64),
         np.cumsum([0, *(len(links) for *_, links in rows)], dtype=np.uint32),
         np.array([link for *_, links in rows for link in links], dtype=np.uint32),
-        sum(len(paths) for ends, paths in found.items() if ends not in pair_of),
+        sum(len(paths) for ends, paths in paths_of_ends.items() if ends not in pair_of),
     )
 
 

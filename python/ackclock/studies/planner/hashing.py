@@ -38,14 +38,14 @@ class Hashing:
     seed: int = 1
     same: bool = False
 
-    def flows(self, volume: Floats, given: Ids | None) -> Ids:
+    def flows(self, volume: Floats, stated_flows: Ids | None) -> Ids:
         """Count the flows of each demand, at least 1.
 
         Parameters
         ----------
         volume
             Demand of each pair [bit/s].
-        given
+        stated_flows
             Number of flows by the file, 0 where there is none.
 
         Raises
@@ -54,7 +54,9 @@ class Hashing:
             They are more than can be computed.
         """
         by_rate = np.maximum(1.0, np.ceil(volume / self.flow_bps * (1 - 1e-12)))
-        flows = by_rate if given is None else np.where(given > 0, given, by_rate)
+        flows = (
+            by_rate if stated_flows is None else np.where(stated_flows > 0, stated_flows, by_rate)
+        )
         if flows.sum() > MOST_FLOWS:
             message = (
                 f"the demands are {flows.sum():,.0f} flows; expected {MOST_FLOWS:,} at most, of a"

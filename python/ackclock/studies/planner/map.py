@@ -58,10 +58,10 @@ def draw_map(
     from ackclock.plot.notebook import NotebookFigure
 
     graph = situation.network.graph
-    at = arranged(graph, situation.network.places)
+    positions = arranged(graph, situation.network.places)
     used = utilisation.reshape(-1, 2).max(axis=1)
     rows = np.arange(situation.links)
-    segments = np.array([(at[graph.src[2 * r]], at[graph.dst[2 * r]]) for r in rows])
+    segments = np.array([(positions[graph.src[2 * r]], positions[graph.dst[2 * r]]) for r in rows])
     width = 1.0 + 3.0 * np.sqrt(graph.capacity[::2] / graph.capacity.max())
     failed = np.isin(2 * rows, down)
     named = np.array([situation.link(r) in marked for r in range(situation.links)], dtype=np.bool_)
@@ -84,13 +84,13 @@ def draw_map(
         )
     )
     figure.colorbar(lines, ax=axes, label=label)
-    axes.scatter(at[:, 0], at[:, 1], s=18, color="black", zorder=3)
+    axes.scatter(positions[:, 0], positions[:, 1], s=18, color="black", zorder=3)
     large = np.isin(np.array(graph.nodes), list(nodes))
     if large.any():
-        axes.scatter(at[large, 0], at[large, 1], s=110, color="#D55E00", zorder=2.5)
+        axes.scatter(positions[large, 0], positions[large, 1], s=110, color="#D55E00", zorder=2.5)
     if len(graph.nodes) <= _MOST_NAMED:
-        for node, place in zip(graph.nodes, at, strict=True):
-            axes.annotate(node, place, fontsize=7, xytext=(4, 4), textcoords="offset points")
+        for node, position in zip(graph.nodes, positions, strict=True):
+            axes.annotate(node, position, fontsize=7, xytext=(4, 4), textcoords="offset points")
     for row in order[::-1][:_MARKED]:
         middle = segments[row].mean(axis=0)
         axes.annotate(

@@ -96,7 +96,7 @@ def overview(
         ),
         "weights": lambda step: search(situation, tries=tries, seed=seed, progress=step),
     }
-    parts: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     without: dict[str, str] = {}
     for number, (name, answer) in enumerate(questions.items()):
 
@@ -105,7 +105,7 @@ def overview(
                 progress((before + part) / len(questions))
 
         try:
-            parts[name] = answer(step)
+            answers[name] = answer(step)
         except ScenarioError as error:
             without[name] = "; ".join(problem.message for problem in error.problems)
-    return Overview(situation, parts, without)
+    return Overview(situation, answers, without)

@@ -134,31 +134,31 @@ class Report(Outcome):
         answer = self.answer
         if not isinstance(answer, Overview):
             return [_part("", [], self.figure, answer)]
-        parts = []
+        sections = []
         for name, heading in HEADINGS.items():
             if name in answer.parts:
                 of = answer.parts[name]
-                parts.append(_part(heading, sentences(of)[1:], picture(of), of))
+                sections.append(_part(heading, sentences(of)[1:], picture(of), of))
             else:
-                parts.append({"heading": heading, "text": [answer.without[name]], "figures": [],
+                sections.append({"heading": heading, "text": [answer.without[name]], "figures": [],
                               "tables": []})  # fmt: skip
-        return parts
+        return sections
 
-    def write_files(self, at: Path, command: str) -> None:
+    def write_files(self, folder: Path, command: str) -> None:
         """Write the map and the weights; see `ackclock.studies.outcome.Outcome.write_files`.
 
         Parameters
         ----------
-        at
+        folder
             The folder.
         command
             What the user typed.
         """
         from ackclock.plot.style import save
 
-        save(self.figure, at / "map.svg", command=command)
-        found = self.answer
-        if isinstance(found, Overview):
-            found = found.parts.get("weights", found)
-        if isinstance(found, Found):
-            write_weights(found, at / "weights.csv")
+        save(self.figure, folder / "map.svg", command=command)
+        answer = self.answer
+        if isinstance(answer, Overview):
+            answer = answer.parts.get("weights", answer)
+        if isinstance(answer, Found):
+            write_weights(answer, folder / "weights.csv")

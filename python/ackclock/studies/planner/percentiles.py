@@ -32,16 +32,16 @@ def percentile(values: Floats, q: float | tuple[float, ...]) -> Floats:
     ndarray
         ``(...)``, or ``(n_q, ...)`` of several.
     """
-    found: Floats = np.percentile(values, q, axis=0, method="inverted_cdf")
-    return found
+    quantile_values: Floats = np.percentile(values, q, axis=0, method="inverted_cdf")
+    return quantile_values
 
 
-def quantiles(drawn: Floats) -> Floats:
+def quantiles(values_by_seed: Floats) -> Floats:
     """Find the percentiles `QUANTILES` over seeds.
 
     Parameters
     ----------
-    drawn
+    values_by_seed
         Values by seed, ``(n_seeds, ...)``.
 
     Returns
@@ -49,7 +49,7 @@ def quantiles(drawn: Floats) -> Floats:
     ndarray
         ``(3, ...)``.
     """
-    return percentile(drawn, QUANTILES)
+    return percentile(values_by_seed, QUANTILES)
 
 
 def by_name(found: Floats) -> dict[str, float]:

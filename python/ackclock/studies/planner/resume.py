@@ -56,9 +56,9 @@ class Parts:
             raise ScenarioError([Problem(_OPTION, message)]) from None
         except ForeignFileError as error:
             raise ScenarioError([Problem(_OPTION, str(error))]) from None
-        others = [name for name in names if not name.endswith((".part", ".part.new"))]
-        if others:
-            message = f'{folder} has other files ("{others[0]}"); expected an empty folder'
+        foreign_names = [name for name in names if not name.endswith((".part", ".part.new"))]
+        if foreign_names:
+            message = f'{folder} has other files ("{foreign_names[0]}"); expected an empty folder'
             raise ScenarioError([Problem(_OPTION, message)])
         for name in names:
             if name.endswith(".part") and not name.startswith(self._inputs[:16]):
@@ -86,8 +86,8 @@ class Parts:
         digest, body = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
         if hashlib.sha256(body).digest() != digest:
             return None
-        with np.load(io.BytesIO(body), allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
+        with np.load(io.BytesIO(body), allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
 
     def write(self, number: int, arrays: dict[str, Any]) -> None:
         """Keep a part, whole or not at all.

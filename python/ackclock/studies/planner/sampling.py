@@ -84,7 +84,7 @@ class Sampled:
 
     def to_data(self) -> Data:
         """All numbers as plain data."""
-        volume, given = self.demands.volume, self.situation.volume
+        volume, planned_bps = self.demands.volume, self.situation.volume
         p95 = percentile(volume, 95)
         return {
             "question": "sample",
@@ -96,7 +96,7 @@ class Sampled:
             "demands": [
                 {
                     "pair": self.situation.pair(i),
-                    "demand_bps": float(given[i]),
+                    "demand_bps": float(planned_bps[i]),
                     "mean_bps": float(volume[:, i].mean()),
                     "deviation_bps": float(volume[:, i].std()),
                     "deviation_by_theory_bps": float(self.deviation[i])
@@ -104,7 +104,7 @@ class Sampled:
                     else None,
                     "p95_bps": float(p95[i]),
                 }
-                for i in np.argsort(-given, kind="stable").tolist()
+                for i in np.argsort(-planned_bps, kind="stable").tolist()
             ],
         }
 
@@ -125,7 +125,7 @@ def read_sizes(text: str, option: str = "--sizes") -> Data:
         It is no such table; every parameter that is wrong.
     """
     try:
-        given = tomllib.loads(f"sizes = {text}")
+        document = tomllib.loads(f"sizes = {text}")
     except tomllib.TOMLDecodeError:
         message = f'"{text}" is no table; expected {{kind = "pareto", mean = "10 MB", shape = 1.3}}'
         raise ScenarioError([Problem(option, message)]) from None
@@ -134,10 +134,10 @@ def read_sizes(text: str, option: str = "--sizes") -> Data:
         "properties": {"sizes": {"oneOf": SIZES}},
         "additionalProperties": False,
     }
-    problems = parameter_problems(rules, given)
+    problems = parameter_problems(rules, document)
     if not problems:
         try:
-            return plain_sizes(given["sizes"])
+            return plain_sizes(document["sizes"])
         except ScenarioError as error:
             problems = list(error.problems)
     raise ScenarioError(
@@ -168,8 +168,8 @@ def variance(sizes: Data, rate_bps: float, bin_s: float) -> float:
     x, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
     tail = beyond(sizes, x * rate_bps) * width
     within = float(((2 * bin_s * x - x**2) * tail).sum())
-    rest = bin_s**2 * max(0.0, mean / rate_bps - float(tail.sum()))
-    return rate_bps**2 / mean * (within + rest) / bin_s**2
+    beyond_bin = bin_s**2 * max(0.0, mean / rate_bps - float(tail.sum()))
+    return rate_bps**2 / mean * (within + beyond_bin) / bin_s**2
 
 
 def sample(
@@ -269,24 +269,24 @@ def _binned(
     between = last > first + 1
     steps = np.zeros((bins + 1, pairs))
     for bin_of, sign in ((first[between] + 1, 1.0), (last[between], -1.0)):
-        at = bin_of * pairs + pair[between]
-        steps += sign * np.bincount(at, minlength=steps.size).reshape(steps.shape)
+        cells = bin_of * pairs + pair[between]
+        steps += sign * np.bincount(cells, minlength=steps.size).reshape(steps.shape)
     bits += rate_bps * bin_s * np.cumsum(steps, axis=0)[:bins]
     active = np.cumsum(summed(first, None, bins + 1) - summed(last + 1, None, bins + 1), axis=0)
     return bits, active[:bins].astype(np.int64)
 
 
-def write_series(found: Sampled, path: Path) -> None:
+def write_series(sampled: Sampled, path: Path) -> None:
     """Write a series as the CSV that the planner reads.
 
     Parameters
     ----------
-    found
+    sampled
         The series.
     path
         The file.
     """
-    demands, nodes = found.demands, found.situation.network.graph.nodes
+    demands, nodes = sampled.demands, sampled.situation.network.graph.nodes
     names = [
         (nodes[a], nodes[b])
         for a, b in zip(demands.source.tolist(), demands.target.tolist(), strict=True)
@@ -296,10 +296,10 @@ def write_series(found: Sampled, path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["time", "source", "target", "demand_bps", "flows"])
         for time, volume, flows in zip(demands.times, demands.volume, demands.flows, strict=True):
-            at = np.flatnonzero(volume)
-            for pair in at.tolist():
+            sending_pairs = np.flatnonzero(volume)
+            for pair in sending_pairs.tolist():
                 row = [time, *names[pair], repr(float(volume[pair])), int(flows[pair])]
                 writer.writerow(row)
-            if not len(at):
+            if not len(sending_pairs):
                 # A bin in which nobody sends counts, too.
                 writer.writerow([time, *names[0], "0", ""])

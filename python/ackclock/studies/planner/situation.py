@@ -110,23 +110,23 @@ class Situation:
             Demand of each pair; left out: at the time that is looked at. Flows are those of that
             time.
         """
-        graph, hashing, parts = self.network.graph, self.hashing, self.parts
+        graph, hashing, demand_parts = self.network.graph, self.hashing, self.parts
         of_pair = self.volume if volume is None else volume
-        flows, first = (None, None) if hashing is None else parts.flows(self.flows())
+        flows, first = (None, None) if hashing is None else demand_parts.flows(self.flows())
         return _core.IgpCore(
             nodes=len(graph.nodes),
             src=graph.src,
             dst=graph.dst,
             cost=self.cost,
             capacity=graph.capacity,
-            source=self.demands.source[parts.owner],
-            target=self.demands.target[parts.owner],
-            volume=of_pair[parts.owner] * parts.share,
+            source=self.demands.source[demand_parts.owner],
+            target=self.demands.target[demand_parts.owner],
+            volume=of_pair[demand_parts.owner] * demand_parts.share,
             flows=flows,
             first=first,
             seed=1 if hashing is None else hashing.seed,
             same=False if hashing is None else hashing.same,
-            given=parts.given,
+            given=demand_parts.given,
         )
 
     @cached_property
@@ -153,8 +153,8 @@ class Situation:
         tuple
             Part of each demand that arrives, and whether the rates came to rest.
         """
-        part, _, settled = self.core(volume).kept(up=up, rounds=rounds)
-        return self.parts.by_pair(part), settled
+        arriving_share, _, settled = self.core(volume).kept(up=up, rounds=rounds)
+        return self.parts.by_pair(arriving_share), settled
 
     def flows(self) -> Ids:
         """Number of flows of each pair at the time that is looked at, where routers hash them."""
@@ -206,19 +206,26 @@ class Situation:
 
         self.check_paths(positive)
         source, target = self.demands.source[positive], self.demands.target[positive]
-        graph, parts = replace(self.network.graph, cost=self.cost), self.parts
-        place = np.cumsum(positive) - 1
+        graph, demand_parts = replace(self.network.graph, cost=self.cost), self.parts
+        row_of_pair = np.cumsum(positive) - 1
         if self.hashing is None:
-            of = np.flatnonzero(positive[parts.owner])
-            owner, share = place[parts.owner[of]].astype(np.uint32), parts.share[of]
+            of = np.flatnonzero(positive[demand_parts.owner])
+            owner, share = (
+                row_of_pair[demand_parts.owner[of]].astype(np.uint32),
+                demand_parts.share[of],
+            )
             offsets, hops = self._hops(graph, of)
         else:
             core = self.core(np.where(positive, 1.0, 0.0))
-            part, count, offsets, hops, _ = core.paths(each=False)
-            owner = place[parts.owner[part]].astype(np.uint32)
-            share = parts.share[part] * count / parts.flows(self.flows())[0][part]
+            part_of_path, count, offsets, hops, _ = core.paths(each=False)
+            owner = row_of_pair[demand_parts.owner[part_of_path]].astype(np.uint32)
+            share = (
+                demand_parts.share[part_of_path]
+                * count
+                / demand_parts.flows(self.flows())[0][part_of_path]
+            )
         weights = np.ones(len(source)) if weight is None else weight
-        made = FluidNet(
+        fluid_net = FluidNet(
             graph.capacity,
             offsets,
             hops,
@@ -227,24 +234,24 @@ class Situation:
             graph=graph,
             ends=(source[owner], target[owner]),
         )
-        return made, owner
+        return fluid_net, owner
 
     def _hops(self, graph: Graph, of: npt.NDArray[np.intp]) -> tuple[Ids, Ids]:
         """Find the links of parts: those given, or of the first shortest path."""
         from ackclock.engines.fluid.graph import Traffic
         from ackclock.engines.fluid.routing import routes
 
-        parts, demands = self.parts, self.demands
-        ends = demands.source[parts.owner[of]], demands.target[parts.owner[of]]
+        demand_parts, demands = self.parts, self.demands
+        ends = demands.source[demand_parts.owner[of]], demands.target[demand_parts.owner[of]]
         offsets, hops = routes(graph, Traffic(*ends), "cost")
-        if parts.given is None:
+        if demand_parts.given is None:
             return offsets, hops
         rows = np.split(hops, offsets[1:-1])
-        given, begins, links = parts.given
-        at = {int(part): i for i, part in enumerate(of)}
-        for path, part in enumerate(given.tolist()):
-            if part in at:
-                rows[at[part]] = links[begins[path] : begins[path + 1]]
+        parts_on_paths, begins, links = demand_parts.given
+        row_of_part = {int(part_id): i for i, part_id in enumerate(of)}
+        for path, part_id in enumerate(parts_on_paths.tolist()):
+            if part_id in row_of_part:
+                rows[row_of_part[part_id]] = links[begins[path] : begins[path + 1]]
         return np.cumsum([0, *map(len, rows)], dtype=np.uint32), np.concatenate(rows)
 
     def without_path(self, positive: Flags) -> list[int]:
@@ -257,8 +264,8 @@ class Situation:
         """
         # Of the first round all arrives but what has no path.
         divided = replace(self, hashing=None)
-        part, _ = divided.kept(volume=np.where(positive, 1.0, 0.0), rounds=1)
-        return [int(pair) for pair in np.flatnonzero(positive & (part == 0))]
+        arriving_share, _ = divided.kept(volume=np.where(positive, 1.0, 0.0), rounds=1)
+        return [int(pair) for pair in np.flatnonzero(positive & (arriving_share == 0))]
 
     def check_paths(self, positive: Flags) -> None:
         """Refuse pairs that have no path.
@@ -276,15 +283,15 @@ class Situation:
         lost = self.without_path(positive)
         if not lost:
             return
-        places = self.lines(lost[:_MOST_REPORTED])
+        line_numbers = self.lines(lost[:_MOST_REPORTED])
         nodes, file = self.network.graph.nodes, self.demands.file
         where = None if file is None else str(file)
         problems = []
-        for pair, line in zip(lost, places, strict=False):
+        for pair, line in zip(lost, line_numbers, strict=False):
             a, b = (nodes[ends[pair]] for ends in (self.demands.source, self.demands.target))
-            at = f"line {line}: " if line else ""
+            location = f"line {line}: " if line else ""
             problems.append(
-                Problem(self.demands.option, f"{at}there is no path from {a} to {b}", where)
+                Problem(self.demands.option, f"{location}there is no path from {a} to {b}", where)
             )
         if len(lost) > _MOST_REPORTED:
             message = f"and {len(lost) - _MOST_REPORTED} more pairs have no path"
@@ -299,9 +306,9 @@ class Situation:
         pairs
             Their numbers.
         """
-        known = lines_of(self.network, self.demands, self.time)
+        line_of_pair = lines_of(self.network, self.demands, self.time)
         ends = self.demands.source, self.demands.target
-        return [known.get((int(ends[0][i]), int(ends[1][i])), 0) for i in pairs]
+        return [line_of_pair.get((int(ends[0][i]), int(ends[1][i])), 0) for i in pairs]
 
     def with_cost(self, cost: Floats) -> Situation:
         """Route by other costs.
@@ -329,8 +336,8 @@ class Situation:
         if self.hashing is None:
             raise ScenarioError([Problem("--hashes", "needs --ecmp hash")])
         first = self.hashing.seed
-        made = (replace(self.hashing, seed=first + i) for i in range(count))
-        return [replace(self, hashing=hashing) for hashing in made]
+        hashings = (replace(self.hashing, seed=first + i) for i in range(count))
+        return [replace(self, hashing=hashing) for hashing in hashings]
 
     def link(self, row: int) -> str:
         """Name of a full-duplex link.
@@ -402,7 +409,7 @@ def read_situation(
     *,
     demands: str | Path | None = None,
     gravity_file: str | Path | None = None,
-    at: str | None = None,
+    time: str | None = None,
     metric: Metric = "weight",
     rate: str | None = None,
     merge_parallel: bool = False,
@@ -421,7 +428,7 @@ def read_situation(
         CSV of one matrix or of several over time.
     gravity_file
         CSV of what nodes send and receive, in place of demands.
-    at
+    time
         Time to look at; None: at which most is demanded.
     metric
         What shortest paths add up.
@@ -451,19 +458,21 @@ def read_situation(
         raise ScenarioError([Problem("--metric", message)])
     reference_bps = _read_reference(reference)
     try:
-        made = read_network(network, rate=rate, merge_parallel=merge_parallel)
+        topology = read_network(network, rate=rate, merge_parallel=merge_parallel)
     except ScenarioError as error:
         # Its matrix may be wrong by itself, too.
         wrong = [] if demands is None else series_problems(demands)
         raise ScenarioError([*error.problems, *wrong]) from None
     if demands is not None:
-        found = read_series(made, demands, scale=scale)
+        series = read_series(topology, demands, scale=scale)
     else:
         assert gravity_file is not None, "invariant: one of the two is given"
-        found = gravity(made, gravity_file, scale=scale)
-    cost = costs(made, metric, reference_bps)
-    given = None if paths is None else read_paths(made, cost, found, paths)
-    return Situation(made, cost, found, found.at(at), hashing, given, metric, reference_bps)
+        series = gravity(topology, gravity_file, scale=scale)
+    cost = costs(topology, metric, reference_bps)
+    given_paths = None if paths is None else read_paths(topology, cost, series, paths)
+    return Situation(
+        topology, cost, series, series.at(time), hashing, given_paths, metric, reference_bps
+    )
 
 
 def _read_reference(given: str | float | None) -> float | None:

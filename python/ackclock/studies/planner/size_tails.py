@@ -36,31 +36,31 @@ def beyond(sizes: Data, x: Floats) -> Floats:
     x
         Amounts, above 0.
     """
-    found: Floats
+    probability: Floats
     match sizes["kind"]:
         case "fixed":
-            found = np.where(x < sizes["mean"], 1.0, 0.0)
+            probability = np.where(x < sizes["mean"], 1.0, 0.0)
         case "exponential":
-            found = np.exp(-x / sizes["mean"])
+            probability = np.exp(-x / sizes["mean"])
         case "pareto":
             shape = sizes["shape"]
             least = sizes["mean"] * (shape - 1) / shape
-            found = np.minimum(1.0, least / x) ** shape
+            probability = np.minimum(1.0, least / x) ** shape
         case "bounded-pareto":
             least, most, shape = sizes["least"], sizes["most"], sizes["shape"]
             end = (least / most) ** shape
-            found = np.clip((np.minimum(1.0, least / x) ** shape - end) / (1 - end), 0.0, 1.0)
+            probability = np.clip((np.minimum(1.0, least / x) ** shape - end) / (1 - end), 0.0, 1.0)
         case "log-normal":
             from scipy.stats import norm
 
             sigma = sizes["sigma"]
             if sigma == 0:
                 return beyond({"kind": "fixed", "mean": sizes["mean"]}, x)
-            found = norm.sf((np.log(x / sizes["mean"]) + sigma**2 / 2) / sigma)
+            probability = norm.sf((np.log(x / sizes["mean"]) + sigma**2 / 2) / sigma)
         case _:
             values, share = _listed(sizes)
-            found = (share * (values > x[:, None])).sum(axis=1)
-    return found
+            probability = (share * (values > x[:, None])).sum(axis=1)
+    return probability
 
 
 def second_moment(sizes: Data) -> float:
@@ -109,29 +109,29 @@ def still_to_send(sizes: Data, count: int, random: np.random.Generator) -> Float
         What is drawn from.
     """
     uniform = random.random(count)
-    whole: Floats
+    flow_size: Floats
     match sizes["kind"]:
         case "fixed":
-            whole = np.full(count, float(sizes["mean"]))
+            flow_size = np.full(count, float(sizes["mean"]))
         case "exponential":
-            whole = random.gamma(2.0, sizes["mean"], count)
+            flow_size = random.gamma(2.0, sizes["mean"], count)
         case "pareto":
             shape = sizes["shape"]
             least = sizes["mean"] * (shape - 1) / shape
-            whole = least * (1 - random.random(count)) ** (-1 / (shape - 1))
+            flow_size = least * (1 - random.random(count)) ** (-1 / (shape - 1))
         case "bounded-pareto":
             # In proportion to the size the shape is smaller by 1, and may be 0 or below.
             least, most, shape = sizes["least"], sizes["most"], sizes["shape"] - 1
-            drawn = random.random(count)
+            quantile = random.random(count)
             if abs(shape) < 1e-9:
-                whole = least * (most / least) ** drawn
+                flow_size = least * (most / least) ** quantile
             else:
                 end = (least / most) ** shape
-                whole = least * (1 - drawn * (1 - end)) ** (-1 / shape)
+                flow_size = least * (1 - quantile * (1 - end)) ** (-1 / shape)
         case "log-normal":
             sigma = sizes["sigma"]
-            whole = sizes["mean"] * np.exp(sigma * random.standard_normal(count) + sigma**2 / 2)
+            flow_size = sizes["mean"] * np.exp(sigma * random.standard_normal(count) + sigma**2 / 2)
         case _:
             values, share = _listed(sizes)
-            whole = random.choice(values, count, p=share * values / (share * values).sum())
-    return np.asarray(uniform * whole, dtype=np.float64)
+            flow_size = random.choice(values, count, p=share * values / (share * values).sum())
+    return np.asarray(uniform * flow_size, dtype=np.float64)

@@ -142,9 +142,9 @@ def upgrades(
         return _by_rates(situation, goal, count, factor)
     loads = situation.loads
     if goal == "failure":
-        found = survey(situation, "links", memory=memory, resume=resume, progress=progress)
-        assert found.worst is not None, "invariant: a survey of links has their worst loads"
-        loads = np.maximum(loads, found.worst)
+        link_survey = survey(situation, "links", memory=memory, resume=resume, progress=progress)
+        assert link_survey.worst is not None, "invariant: a survey of links has their worst loads"
+        loads = np.maximum(loads, link_survey.worst)
     return _by_loads(situation, goal, loads, count, factor)
 
 
@@ -180,15 +180,15 @@ def _by_rates(situation: Situation, goal: Goal, count: int, factor: float) -> Up
     positive = situation.volume > 0
     net, _ = situation.routed(positive, situation.volume[positive])
     rates = net.max_min()
-    chosen = best_upgrades(net, count, factor=factor)[0 if goal == "minimum" else 1]
+    best = best_upgrades(net, count, factor=factor)[0 if goal == "minimum" else 1]
     before = least_wanting(net, rates) if goal == "minimum" else float(rates.sum())
-    after = chosen.least if goal == "minimum" else chosen.total
-    proof: Literal["exact", "bound", "none"] = "exact" if chosen.exact else "none"
+    after = best.least if goal == "minimum" else best.total
+    proof: Literal["exact", "bound", "none"] = "exact" if best.exact else "none"
     bound = None
-    if goal == "total" and not chosen.exact:
+    if goal == "total" and not best.exact:
         proof, bound = "bound", most_carried(net, count, factor)
     return Upgrades(
-        situation, goal, factor, chosen.links, before, after, (), proof, bound, situation.loads
+        situation, goal, factor, best.links, before, after, (), proof, bound, situation.loads
     )
 
 
@@ -222,8 +222,8 @@ def most_carried(net: FluidNet, count: int, factor: float) -> float:
         (-(factor - 1) * net.capacity / scale, (np.arange(links), of_link)),
         shape=(links, len(groups)),
     )
-    chosen: Any = hstack([coo_array((1, flows)), coo_array(np.ones((1, len(groups))))])
-    rows: Any = vstack([hstack([crossing, more]), chosen])
+    upgrade_row: Any = hstack([coo_array((1, flows)), coo_array(np.ones((1, len(groups))))])
+    rows: Any = vstack([hstack([crossing, more]), upgrade_row])
     exact = len(groups) <= _EXACT_LINKS
     limit = np.full(flows, np.inf) if net.demand is None else net.demand / scale
     solved = milp(

@@ -137,16 +137,16 @@ def utilisation(
     every = [situation] if hashes == 1 else situation.with_seeds(hashes)
     first: tuple[Floats, Floats] | None = None
     hashed = []
-    for number, one in enumerate(every):
+    for number, seeded in enumerate(every):
         loads, unreachable = [], []
         for time in range(times):
-            load, missing = replace(one, time=time).core().loads(up=_NOTHING)
+            load, missing = replace(seeded, time=time).core().loads(up=_NOTHING)
             loads.append(load)
             unreachable.append(missing)
             if progress is not None:
                 progress((number * times + time + 1) / (times * len(every)))
-        found = np.array(loads), np.array(unreachable)
-        first = first or found
-        hashed.append(percentile(found[0] / situation.capacity, 95))
+        link_loads = np.array(loads), np.array(unreachable)
+        first = first or link_loads
+        hashed.append(percentile(link_loads[0] / situation.capacity, 95))
     assert first is not None, "invariant: one seed at least"
     return Utilisation(situation, *first, np.array(hashed) if hashes > 1 else None)

@@ -67,7 +67,7 @@ class Found:
         A link whose directions have one weight, before and now, is one entry; else each direction
         that changes is.
         """
-        found = []
+        changes = []
         before, now = self.situation.cost, self.cost
         for row in self._changed_rows():
             there, back = 2 * row, 2 * row + 1
@@ -75,12 +75,12 @@ class Found:
                 entries = [(self.situation.link(row), there)]
             else:
                 entries = [(self.situation.direction(i), i) for i in (there, back)]
-            found += [
+            changes += [
                 (name, float(before[i]), float(now[i]))
                 for name, i in entries
                 if before[i] != now[i]
             ]
-        return found
+        return changes
 
     def _changed_rows(self) -> list[int]:
         differs = (self.situation.cost != self.cost).reshape(-1, 2).any(axis=1)
@@ -184,24 +184,24 @@ def least_utilisation(situation: Situation) -> float | None:
     targets = np.unique(demands.target)
     if len(targets) * m > _MOST_VARIABLES:
         return None
-    parts, on_paths = situation.parts, np.zeros(m)
-    volume = situation.volume[parts.owner] * parts.share
-    routed = ~np.isin(parts.owner, situation.without_path(situation.volume > 0))
-    if parts.given is not None:
-        given, offsets, hops = parts.given
-        np.add.at(on_paths, hops, np.repeat(volume[given], np.diff(offsets)))
-        routed[given] = False
+    demand_parts, on_paths = situation.parts, np.zeros(m)
+    volume = situation.volume[demand_parts.owner] * demand_parts.share
+    routed = ~np.isin(demand_parts.owner, situation.without_path(situation.volume > 0))
+    if demand_parts.given is not None:
+        parts_on_paths, offsets, hops = demand_parts.given
+        np.add.at(on_paths, hops, np.repeat(volume[parts_on_paths], np.diff(offsets)))
+        routed[parts_on_paths] = False
     links = np.arange(m)
     incidence = coo_array(
         (np.r_[np.ones(m), -np.ones(m)], (np.r_[graph.src, graph.dst], np.r_[links, links])),
         shape=(n, m),
     )
     supply = np.zeros((len(targets), n))
-    place = {int(t): i for i, t in enumerate(targets)}
-    of = parts.owner[routed]
+    row_of_target = {int(t): i for i, t in enumerate(targets)}
+    of = demand_parts.owner[routed]
     for a, b, sent in zip(demands.source[of], demands.target[of], volume[routed], strict=True):
-        supply[place[int(b)], a] += sent
-        supply[place[int(b)], b] -= sent
+        supply[row_of_target[int(b)], a] += sent
+        supply[row_of_target[int(b)], b] -= sent
     scale = float(situation.capacity.max())
     count = len(targets)
     conserve: Any = kron(coo_array(np.eye(count)), incidence)
@@ -219,17 +219,17 @@ def least_utilisation(situation: Situation) -> float | None:
     return None if solved.fun is None else float(solved.fun)
 
 
-def write_weights(found: Found, path: Path) -> None:
+def write_weights(best: Found, path: Path) -> None:
     """Write the network with the weights found, as the CSV of links that the planner reads.
 
     Parameters
     ----------
-    found
+    best
         The weights.
     path
         The file.
     """
-    situation = found.situation
+    situation = best.situation
     graph, groups = situation.network.graph, situation.network.risk_groups
     head = ["source", "target", "capacity_bps", "back_capacity_bps", "weight", "back_weight"]
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -239,7 +239,7 @@ def write_weights(found: Found, path: Path) -> None:
             there, back = 2 * row, 2 * row + 1
             ends = graph.nodes[graph.src[there]], graph.nodes[graph.dst[there]]
             capacities = (_digits(graph.capacity[there]), _digits(graph.capacity[back]))
-            weights = (_digits(found.cost[there]), _digits(found.cost[back]))
+            weights = (_digits(best.cost[there]), _digits(best.cost[back]))
             shared = ";".join(name for name, rows in groups.items() if row in rows)
             writer.writerow([*ends, *capacities, *weights, *([shared] if groups else [])])
 

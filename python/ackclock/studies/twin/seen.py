@@ -134,13 +134,13 @@ class Seen:
         float
             Infinite if it is unlimited.
         """
-        given = flow.tcp.get(path, self.data.get("tcp", {}).get(path))
-        if given is None:
+        setting = flow.tcp.get(path, self.data.get("tcp", {}).get(path))
+        if setting is None:
             rows = self.explained["defaults"]
-            given = next((row["value"] for row in rows if row["path"] == f"tcp.{path}"), None)
-        if given == "unlimited" or given is None:
+            setting = next((row["value"] for row in rows if row["path"] == f"tcp.{path}"), None)
+        if setting == "unlimited" or setting is None:
             return float("inf")
-        return parse(given, kind) if kind else float(str(given).split()[0])
+        return parse(setting, kind) if kind else float(str(setting).split()[0])
 
     def mss_bytes(self, flow: SeenFlow) -> float:
         """Payload of a flow's segment [B].
@@ -176,17 +176,17 @@ class Seen:
     @cached_property
     def flows(self) -> list[SeenFlow]:
         """All flows, in order."""
-        made = []
+        flows = []
         specs = self._specs()
         rows = {row["id"]: row for row in self.run.summary["flows"]}
-        for at, explained in enumerate(self.explained["flows"]):
+        for number, explained in enumerate(self.explained["flows"]):
             # The constant-rate flow of an environment is no flow of the summary.
             row = rows.get(explained["id"], {"id": explained["id"], "cc": explained["cc"]})
-            spec = specs[at] if at < len(specs) else {}
+            spec = specs[number] if number < len(specs) else {}
             route = explained["route"]
             cc = spec.get("cc", explained["cc"])
             goes_on = not ({"size", "every", "stop"} & spec.keys()) and bool(spec)
-            made.append(
+            flows.append(
                 SeenFlow(
                     row,
                     tuple(f"{a}->{b}" for a, b in pairwise(route)),
@@ -198,21 +198,21 @@ class Seen:
                     spec.get("tcp", {}),
                 )
             )
-        return made
+        return flows
 
     @cached_property
     def links(self) -> list[SeenLink]:
         """All links, in order."""
         rows = zip(self.run.summary["links"], self.explained["links"], strict=True)
-        found = {row["id"]: SeenLink(row, explained) for row, explained in rows}
+        links = {row["id"]: SeenLink(row, explained) for row, explained in rows}
         for flow in self.flows:
             for name in flow.links:
                 a, b = name.split("->")
-                if name in found:
-                    found[name].flows.append(flow)
-                if (back := f"{b}->{a}") in found:
-                    found[back].acks.append(flow)
-        return list(found.values())
+                if name in links:
+                    links[name].flows.append(flow)
+                if (back := f"{b}->{a}") in links:
+                    links[back].acks.append(flow)
+        return list(links.values())
 
     def alone(self, flow: SeenFlow) -> SeenLink | None:
         """The narrowest link of a flow that no other flow passes in either direction.
@@ -244,11 +244,11 @@ class Seen:
         link
             The link.
         """
-        given = self.data.get("net", {}).get("qdisc")
-        if given is None:
+        qdisc = self.data.get("net", {}).get("qdisc")
+        if qdisc is None:
             return None
-        found = _parameters("qdisc", given)
-        return found if found["kind"] == link.row["qdisc"] else None
+        parameters = _parameters("qdisc", qdisc)
+        return parameters if parameters["kind"] == link.row["qdisc"] else None
 
     def _specs(self) -> list[dict[str, Any]]:
         """The table of each flow that the scenario names one by one, copies counted."""

@@ -61,18 +61,18 @@ class Survey:
     rows: list[tuple[str, Row]] = field(default_factory=list)
     runs: int = 0
 
-    def add(self, label: str, found: Twin) -> None:
+    def add(self, label: str, twin: Twin) -> None:
         """Add what came out for a run.
 
         Parameters
         ----------
         label
             Of the run.
-        found
+        twin
             Its rows.
         """
         self.runs += 1
-        self.rows += [(label, row) for row in found.rows]
+        self.rows += [(label, row) for row in twin.rows]
 
     @property
     def counts(self) -> list[Count]:

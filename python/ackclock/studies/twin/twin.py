@@ -114,9 +114,11 @@ class Twin:
             ]
             for row in self.rows
         ]
-        parts = [f"- {row.sentence}." for row in self.rows if not row.agrees]
+        disagreements = [f"- {row.sentence}." for row in self.rows if not row.agrees]
         first = f"{agree} of {len(self.rows)} predictions agree with the run within their accuracy."
-        return "\n".join([first, "", table(head, cells), *([""] if parts else []), *parts])
+        return "\n".join(
+            [first, "", table(head, cells), *([""] if disagreements else []), *disagreements]
+        )
 
 
 def _shown(quantity: str, low: float, high: float) -> str:
@@ -135,5 +137,5 @@ def compare(scenario: Scenario, run: Run | None = None) -> Twin:
     run
         Its run; left out: it is run.
     """
-    seen = Seen(scenario, scenario.run() if run is None else run)
-    return Twin([Row(law, found) for law in LAWS for found in law.predict(seen)])
+    measurements = Seen(scenario, scenario.run() if run is None else run)
+    return Twin([Row(law, prediction) for law in LAWS for prediction in law.predict(measurements)])

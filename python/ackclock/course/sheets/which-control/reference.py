@@ -17,5 +17,5 @@ def classify(run):
         return "bbr3"  # it empties the queue again and again
     # What is in flight after a loss over what was before: a half with Reno, 0.7 with CUBIC.
     low = sorted(queue)[len(queue) // 50]
-    kept = (low + product) / (max(queue) + product)
-    return "reno" if kept < 0.5 else "cubic"
+    remaining = (low + product) / (max(queue) + product)
+    return "reno" if remaining < 0.5 else "cubic"

@@ -87,13 +87,13 @@ class Queue:
             Sum of the rates, in units of the server's rate.
         """
         weight = total = 1.0
-        lost, held = self.drop[0], 0.0
+        lost, queued = self.drop[0], 0.0
         for number in range(1, len(self.drop)):
             weight *= load * (1 - self.drop[number - 1])
             total += weight
             lost += weight * self.drop[number]
-            held += weight * number
-        return load * lost / total, held / total
+            queued += weight * number
+        return load * lost / total, queued / total
 
     def got(self, rates: Real) -> Got:
         """What each user gets.
@@ -105,19 +105,19 @@ class Queue:
         """
         if not self.in_series:
             load = float(rates.sum())
-            lost, held = self.burden(load)
-            part = rates / load
-            return Got(rates - lost * part, lost * part, held * part)
+            lost, queued = self.burden(load)
+            share = rates / load
+            return Got(rates - lost * share, lost * share, queued * share)
         n = len(rates)
         borne = np.zeros((2, n))
         paid = before = (0.0, 0.0)
         passed = 0.0
-        for place, user in enumerate(np.argsort(rates, kind="stable")):
+        for rank, user in enumerate(np.argsort(rates, kind="stable")):
             rate = float(rates[user])
-            now = self.burden(passed + (n - place) * rate)
+            now = self.burden(passed + (n - rank) * rate)
             paid = (
-                paid[0] + (now[0] - before[0]) / (n - place),
-                paid[1] + (now[1] - before[1]) / (n - place),
+                paid[0] + (now[0] - before[0]) / (n - rank),
+                paid[1] + (now[1] - before[1]) / (n - rank),
             )
             borne[:, user] = paid
             before, passed = now, passed + rate
@@ -263,7 +263,7 @@ def factors(behind: Queue, wants: Sequence[Want], now: Real, then: Real) -> Real
     """
     value, got = value_of(behind, wants), behind.got(now)
     return np.array(
-        [wanted.factor(value(then, i), *_seen(got, now, i)) for i, wanted in enumerate(wants)]
+        [want.factor(value(then, i), *_seen(got, now, i)) for i, want in enumerate(wants)]
     )
 
 
@@ -296,14 +296,14 @@ def room_for_all(behind: Queue, wants: Sequence[Want], rates: Real, most: float)
 
     # The stubs of minimize know no function of a plain array.
     solve: Any = optimize.minimize
-    found = 1.0
+    best_factor = 1.0
     for other in {behind, Queue(queue("fifo", len(behind.drop) - 1).drop, in_series=True)}:
         for scale in (1.0, 0.7, 0.4, 0.2, 0.1):
-            made = solve(
+            optimum = solve(
                 lambda v, other=other: -least(v, other),
                 np.log(rates * scale),
                 method="Nelder-Mead",
                 options={"maxiter": 400 * len(rates), "xatol": 1e-6, "fatol": 1e-8},
             )
-            found = max(found, -float(made.fun))
-    return found - 1
+            best_factor = max(best_factor, -float(optimum.fun))
+    return best_factor - 1

@@ -76,10 +76,10 @@ def fair_share(rates: Real) -> Real:
     order = np.argsort(rates, kind="stable")
     congestion = np.empty_like(rates)
     paid, before, passed, n = 0.0, 0.0, 0.0, len(rates)
-    for place, user in enumerate(order):
-        load = passed + (n - place) * float(rates[user])
+    for rank, user in enumerate(order):
+        load = passed + (n - rank) * float(rates[user])
         now = total(load)
-        paid = paid + (now - before) / (n - place) if np.isfinite(now) else float("inf")
+        paid = paid + (now - before) / (n - rank) if np.isfinite(now) else float("inf")
         congestion[user] = paid
         before, passed = now, passed + float(rates[user])
     return congestion

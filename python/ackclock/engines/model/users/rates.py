@@ -160,20 +160,20 @@ def equilibria(
         Those that differ, and one that did not converge, if there was one.
     """
     rng = np.random.default_rng(seed)
-    found: list[Equilibrium] = []
+    distinct: list[Equilibrium] = []
     for _ in range(starts):
         draw = rng.exponential(size=len(wants) + 1)
-        made = equilibrium(name, wants, draw[:-1] / draw.sum())
+        outcome = equilibrium(name, wants, draw[:-1] / draw.sum())
         if not any(
-            other.converged == made.converged
-            and (not made.converged or np.abs(other.rates - made.rates).max() < apart)
-            for other in found
+            other.converged == outcome.converged
+            and (not outcome.converged or np.abs(other.rates - outcome.rates).max() < apart)
+            for other in distinct
         ):
-            found.append(made)
-    return found
+            distinct.append(outcome)
+    return distinct
 
 
-def room_for_all(wants: Sequence[Utility], at: Equilibrium) -> float:
+def room_for_all(wants: Sequence[Utility], outcome: Equilibrium) -> float:
     """Measure how far an outcome is from Pareto optimal.
 
     The largest x for which there is a feasible outcome that every user likes as much as its present
@@ -186,19 +186,19 @@ def room_for_all(wants: Sequence[Utility], at: Equilibrium) -> float:
     ----------
     wants
         Utilities by user.
-    at
+    outcome
         The outcome.
     """
     from scipy import optimize
 
     n = len(wants)
-    before = np.concatenate([at.rates, at.congestion, [0.0]])
+    before = np.concatenate([outcome.rates, outcome.congestion, [0.0]])
 
     def gains(v: Real) -> Real:
         r, c, x = v[:n], v[n : 2 * n], v[-1]
         return np.array(
             [
-                want(r[i], c[i]) - want(at.rates[i] * (1 + x), at.congestion[i])
+                want(r[i], c[i]) - want(outcome.rates[i] * (1 + x), outcome.congestion[i])
                 for i, want in enumerate(wants)
             ]
         )
@@ -211,7 +211,7 @@ def room_for_all(wants: Sequence[Utility], at: Equilibrium) -> float:
 
     # The stubs of minimize know no function of a plain array.
     solve: Any = optimize.minimize
-    found = solve(
+    optimum = solve(
         lambda v: -v[-1],
         before,
         method="SLSQP",
@@ -219,5 +219,5 @@ def room_for_all(wants: Sequence[Utility], at: Equilibrium) -> float:
         constraints=[optimize.NonlinearConstraint(f, 0.0, np.inf) for f in (gains, feasible)],
         options={"maxiter": 500, "ftol": 1e-10},
     )
-    good = found.success and gains(found.x).min() > -1e-6 and feasible(found.x).min() > -1e-6
-    return float(found.x[-1]) if good else 0.0
+    good = optimum.success and gains(optimum.x).min() > -1e-6 and feasible(optimum.x).min() > -1e-6
+    return float(optimum.x[-1]) if good else 0.0

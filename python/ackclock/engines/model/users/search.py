@@ -71,16 +71,16 @@ def best_reply(value: Value, rates: Real, user: int, most: float) -> float:
     from scipy.optimize import minimize_scalar
 
     def loss(logarithm: float) -> float:
-        found = _tried(value, rates, user, float(np.exp(logarithm)))
-        return -found if np.isfinite(found) else 1e300
+        optimum = _tried(value, rates, user, float(np.exp(logarithm)))
+        return -optimum if np.isfinite(optimum) else 1e300
 
     grid = np.log(GRID * most)
-    losses = [loss(at) for at in grid]
+    losses = [loss(log_rate) for log_rate in grid]
     best = int(np.argmin(losses))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-11})
-    at = found.x if found.fun <= losses[best] else grid[best]
-    return float(np.exp(at))
+    optimum = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-11})
+    log_rate = optimum.x if optimum.fun <= losses[best] else grid[best]
+    return float(np.exp(log_rate))
 
 
 def settle(
@@ -151,7 +151,7 @@ def climb(
     """
     rates = np.array(start, dtype=float)
     steps = np.full(len(rates), step)
-    for done in range(1, rounds + 1):
+    for round_number in range(1, rounds + 1):
         for user in range(len(rates)):
             now = value(rates, user)
             for factor in (1 + steps[user], 1 / (1 + steps[user])):
@@ -163,5 +163,5 @@ def climb(
             else:
                 steps[user] /= 2
         if steps.max() < tolerance:
-            return Rest(rates, done, converged=True)
+            return Rest(rates, round_number, converged=True)
     return Rest(rates, rounds, converged=False)

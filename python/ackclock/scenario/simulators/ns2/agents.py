@@ -149,12 +149,12 @@ def _settle_tcp(plan: Plan, flow: Flow, limits: Limits) -> None:
 def _settle_low_p(plan: Plan, cc: Algorithm, path: str, limits: Limits) -> None:
     """Note where the loss rate at HighSpeed TCP's low window is not the one that ns-2 computes."""
     of_ns2 = 1.5 / cc.number("low_window", 38.0) ** 2
-    given = cc.given.get("low_p")
-    here = (of_ns2 if plan.is_of_ns2 else 1e-3) if given is None else float(given)
+    stated = cc.given.get("low_p")
+    here = (of_ns2 if plan.is_of_ns2 else 1e-3) if stated is None else float(stated)
     if abs(here / of_ns2 - 1) < SAME:
         return
     message = f"is {here:g}; ns-2's HighSpeed TCP computes {of_ns2:.5g} from low_window"
-    if given is None:
+    if stated is None:
         limits.name(f"{path}.low_p", message)
     else:
         limits.refuse(f"{path}.low_p", message)
@@ -216,13 +216,13 @@ def _control_lines(name: str, cc: Algorithm) -> list[str]:
             ("low_window", 38.0), ("high_window", 83000.0), ("high_p", 1e-7),
             ("high_decrease", 0.1),
         )  # fmt: skip
-        given = {key: cc.number(key, value) for key, value in of_rfc}
-        return [put(name, {"windowOption": 8, **given})]
+        agent_values = {key: cc.number(key, value) for key, value in of_rfc}
+        return [put(name, {"windowOption": 8, **agent_values})]
     if cc.kind in LINUX:
         return [f'$ns at 0 "{name} select_ca {cc.kind}"']
-    found = _binomial(cc)
-    assert found is not None
-    increase, decrease, k, ell = found
+    binomial = _binomial(cc)
+    assert binomial is not None
+    increase, decrease, k, ell = binomial
     if decrease == 0.5 and (k, ell) != (0.0, 1.0):
         # Exactly this value means to ns-2 that the window is halved, whatever l is.
         decrease = math.nextafter(decrease, 1.0)
@@ -299,10 +299,10 @@ def agent_lines(plan: Plan, flow: Flow, numbers: tuple[int, ...]) -> list[str]:
     ]
     old = plan.era in ("1999", "2002")
     # Without a request there is nothing after which the window could open.
-    known = {**VARIABLES, "bugfix_ss": not old, "delay_growth": tcp["syn"]}
+    defaults = {**VARIABLES, "bugfix_ss": not old, "delay_growth": tcp["syn"]}
     if flow.sender["recovery"].kind == "newreno":
-        known |= OF_NEWRENO
-    values += [(key, flow.ns2.get(key, usual)) for key, usual in known.items()]
+        defaults |= OF_NEWRENO
+    values += [(key, flow.ns2.get(key, usual)) for key, usual in defaults.items()]
     slow_start = flow.sender["slow_start"]
     if slow_start.kind == "limited":
         values.append(("max_ssthresh", slow_start.number("max_ssthresh", 100)))

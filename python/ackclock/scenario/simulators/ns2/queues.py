@@ -96,12 +96,12 @@ def _fair(plan: Plan) -> list[Link]:
 
 
 def _settle_queue(plan: Plan, link: Link, limits: Limits) -> None:
-    kind, place = link.qdisc.kind, f"{link.place}.buffer"
+    kind, buffer_path = link.qdisc.kind, f"{link.place}.buffer"
     if link.buffer_packets is not None and link.buffer_bytes is not None:
-        limits.refuse(place, "ns-2 limits packets or bytes, not both")
+        limits.refuse(buffer_path, "ns-2 limits packets or bytes, not both")
     if kind == "drr":
         if link.buffer_bytes is None:
-            limits.refuse(place, "ns-2's DRR shares a buffer of bytes; give it in bytes")
+            limits.refuse(buffer_path, "ns-2's DRR shares a buffer of bytes; give it in bytes")
         if link.qdisc.given.get("aqm"):
             limits.refuse(f"{link.path}.aqm", "ns-2's DRR has none")
         if link.qdisc.given.get("longest", "bytes") != "bytes":
@@ -111,7 +111,7 @@ def _settle_queue(plan: Plan, link: Link, limits: Limits) -> None:
             limits.refuse(f"{link.path}.victim", 'is "tail", ns-2\'s DRR drops the head')
     elif kind == "sfq":
         if link.buffer_packets is None:
-            limits.refuse(place, "ns-2's SFQ has a buffer of packets; give it in packets")
+            limits.refuse(buffer_path, "ns-2's SFQ has a buffer of packets; give it in packets")
         limits.name(link.path, "which flows share a queue differs: ns-2 hashes addresses")
         default = "share" if plan.is_of_ns2 else "longest"
         if link.qdisc.given.get("rule", default) != "share":
@@ -121,7 +121,7 @@ def _settle_queue(plan: Plan, link: Link, limits: Limits) -> None:
             reason = "ns-2 draws its own random numbers for early drops; ns2_seed replays them"
             limits.name(link.path, reason)
         if link.buffer_bytes is not None:
-            limits.refuse(place, "ns-2's RED has a buffer of packets; give it in packets")
+            limits.refuse(buffer_path, "ns-2's RED has a buffer of packets; give it in packets")
         for key, usual in (("idle_decay", True),):
             if link.qdisc.given.get(key, usual) != usual:
                 limits.refuse(f"{link.path}.{key}", "ns-2's RED always has it")
@@ -209,19 +209,19 @@ def _fifo(plan: Plan, link: Link) -> dict[str, float]:
 
 
 def _red(plan: Plan, link: Link) -> dict[str, float]:
-    given = link.qdisc
+    discipline = link.qdisc
     recent = plan.era in ("2007", "ns2")
     old = plan.era == "1999"
-    number = given.number
+    number = discipline.number
     is_in_bytes = bool(number("bytes", recent))
-    mark = given.given.get("mark_p", 0.1 if recent else None)
+    mark = discipline.given.get("mark_p", 0.1 if recent else None)
     values = {
         "limit": NO_LIMIT if link.buffer_packets is None else link.buffer_packets,
         "bytes": is_in_bytes,
         "queue_in_bytes": is_in_bytes,
         "mean_pktsize": number("mean_packet", 500 if plan.is_of_ns2 else link.mean_packet),
         "thresh": number("min_th", 5 if old else 0),
-        "maxthresh": number("max_th", 15 if old and given.given.get("min_th") is None else 0),
+        "maxthresh": number("max_th", 15 if old and discipline.given.get("min_th") is None else 0),
         "q_weight": number("w_q", 0.002 if old else -1),
         "gentle": bool(number("gentle", not old)),
         "wait": bool(number("wait", plan.is_of_ns2)),

@@ -173,8 +173,8 @@ def write(plan: Plan) -> Written:
         if link.number in plan.used:
             lines += _link_lines(plan, link, numbers)
     lines += [
-        f"route {numbers[at]} {numbers[to]} {numbers[following]}"
-        for (at, to), (_, following) in routes.items()
+        f"route {numbers[node]} {numbers[to]} {numbers[following]}"
+        for (node, to), (_, following) in routes.items()
     ]
     for flow in plan.flows:
         lines += ["", f"# {comment_text(flow.id)}", *agent_lines(plan, flow, numbers)]
@@ -235,8 +235,8 @@ def _link_lines(plan: Plan, link: Link, numbers: tuple[int, ...]) -> list[str]:
             f"lose $e {source} {target}",
         ]
         lines += [
-            f'$ns at {number_text(at)} "$e set rate_ {number_text(ratio)}"'
-            for at, ratio in link.losses
+            f'$ns at {number_text(time_s)} "$e set rate_ {number_text(ratio)}"'
+            for time_s, ratio in link.losses
         ]
     if link.drops:
         numbered = " ".join(str(number) for number in link.drops)
@@ -244,7 +244,9 @@ def _link_lines(plan: Plan, link: Link, numbers: tuple[int, ...]) -> list[str]:
             f"set e [new ErrorModel/List]; $e droplist {{{numbered}}}",
             f"lose $e {source} {target}",
         ]
-    for at, rate_bps in link.steps:
+    for time_s, rate_bps in link.steps:
         wire = f"[[$ns link {ends}] link]"
-        lines.append(f'$ns at {number_text(at)} "{wire} set bandwidth_ {number_text(rate_bps)}"')
+        lines.append(
+            f'$ns at {number_text(time_s)} "{wire} set bandwidth_ {number_text(rate_bps)}"'
+        )
     return lines

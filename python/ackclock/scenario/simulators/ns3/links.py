@@ -93,7 +93,7 @@ def discipline_lines(link: Link) -> list[str]:
         The link.
     """
     kind, number = link.qdisc.kind, link.qdisc.number
-    given = link.qdisc.given
+    parameters = link.qdisc.given
 
     def seconds(key: str, usual: float) -> str:
         return f"TimeValue(Seconds({number_text(number(key, usual, 'duration'))}))"
@@ -156,7 +156,7 @@ def discipline_lines(link: Link) -> list[str]:
             "UseCapDropAdjustment": "BooleanValue(true)",
         }
         return _lines("PieQueueDisc", values)
-    assert kind == "cobalt" and isinstance(given, dict)
+    assert kind == "cobalt" and isinstance(parameters, dict)
     values |= {
         "Target": f'StringValue("{number_text(1e3 * number("target", 0.005, "duration"))}ms")',
         "Interval": f'StringValue("{number_text(1e3 * number("interval", 0.1, "duration"))}ms")',

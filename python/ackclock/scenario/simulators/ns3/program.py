@@ -64,8 +64,8 @@ def write(plan: Plan) -> Written:
         if link.number in plan.used:
             body += _link_lines(plan, link)
     body += [
-        f"    Route({at}, {address}, {link});"
-        for (at, address), (link, _) in sorted(routes.items())
+        f"    Route({node}, {address}, {link});"
+        for (node, address), (link, _) in sorted(routes.items())
     ]
     for flow in plan.flows:
         body += ["", f"    // {comment_text(flow.id)}", *flow_lines(plan, flow)]
@@ -107,8 +107,8 @@ def _link_lines(plan: Plan, link: Link) -> list[str]:
         f'    Join({ends}, {rate}ULL, Seconds({delay}), "{queue_size(link) if is_fifo else "1p"}",'
         f" {'false' if is_fifo else 'true'});"
     )
-    for at, rate_bps in link.steps:
+    for time_s, rate_bps in link.steps:
         lines.append(
-            f"    ChangeRate({link.number}, Seconds({number_text(at)}), {int(rate_bps)}ULL);"
+            f"    ChangeRate({link.number}, Seconds({number_text(time_s)}), {int(rate_bps)}ULL);"
         )
     return lines

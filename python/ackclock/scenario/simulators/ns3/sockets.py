@@ -124,8 +124,8 @@ def _settle_tcp(flow: Flow, limits: Limits) -> None:
     cc, recovery, slow_start = (flow.sender[room] for room in ("cc", "recovery", "slow_start"))
     if limits.offer(f"{path}.cc", "control", cc.kind, CONTROLS):
         _settle_control(flow, limits)
-    known = limits.offer(f"{path}.recovery", "loss recovery", recovery.kind, RECOVERIES)
-    if known and recovery.kind != "newreno":
+    is_offered = limits.offer(f"{path}.recovery", "loss recovery", recovery.kind, RECOVERIES)
+    if is_offered and recovery.kind != "newreno":
         limits.name(f"{path}.recovery", "is ns-3's SACK with PRR (RFC 6937), its default")
     if slow_start.kind not in ("standard", "hystart") or (
         slow_start.kind == "hystart" and cc.kind != "cubic"
@@ -163,20 +163,20 @@ def _settle_tcp(flow: Flow, limits: Limits) -> None:
 
 def _settle_control(flow: Flow, limits: Limits) -> None:
     cc, path = flow.sender["cc"], f"{flow.path}.cc"
-    known: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     if cc.kind == "cubic":
-        known = {**OF_CUBIC, "reno_friendly": ""}
+        attributes = {**OF_CUBIC, "reno_friendly": ""}
         if cc.given.get("reno_friendly") in (None, True):
             limits.name(f"{path}.reno_friendly", "ns-3.37's CUBIC has no Reno-friendly region")
     elif cc.kind == "vegas":
-        known = OF_VEGAS
+        attributes = OF_VEGAS
     elif cc.kind == "aimd":
         usual = {"a": 1.0, "b": 0.5}
         if any(cc.number(key, value) != value for key, value in usual.items()):
             limits.refuse(path, "ns-3 has AIMD(1, 0.5) only")
-        known = dict.fromkeys(usual, "")
+        attributes = dict.fromkeys(usual, "")
     for key, value in cc.given.items():
-        if value is not None and key not in known:
+        if value is not None and key not in attributes:
             limits.refuse(f"{path}.{key}", f"ns-3's {CONTROLS[cc.kind]} has no attribute for it")
 
 

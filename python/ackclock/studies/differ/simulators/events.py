@@ -95,19 +95,19 @@ def meet(ours: Table, theirs: Table, links: Sequence[str]) -> Meeting:
     """
     here, there = _by_place(ours, links), _by_place(theirs, links)
     firsts = []
-    for place in sorted(here.keys() | there.keys()):
-        a, b = here.get(place), there.get(place)
-        found = _first(a, b)
-        if found is not None:
-            firsts.append((found, place))
-    total = sum(len(one["time_us"]) for one in here.values())
+    for link_kind in sorted(here.keys() | there.keys()):
+        a, b = here.get(link_kind), there.get(link_kind)
+        first_difference = _first(a, b)
+        if first_difference is not None:
+            firsts.append((first_difference, link_kind))
+    total = sum(len(events["time_us"]) for events in here.values())
     if not firsts:
         return Meeting(total, total)
-    (time_us, at), place = min(firsts)
-    a, b = here.get(place), there.get(place)
-    agreed = sum(int(np.searchsorted(one["time_us"], time_us)) for one in here.values())
-    flow = (a if a is not None and at < len(a["flow"]) else b)["flow"][at]  # type: ignore[index]
-    link, kind = place
+    (time_us, row), link_kind = min(firsts)
+    a, b = here.get(link_kind), there.get(link_kind)
+    agreed = sum(int(np.searchsorted(events["time_us"], time_us)) for events in here.values())
+    flow = (a if a is not None and row < len(a["flow"]) else b)["flow"][row]  # type: ignore[index]
+    link, kind = link_kind
     return Meeting(
         events=total,
         agreed=agreed,
@@ -115,10 +115,10 @@ def meet(ours: Table, theirs: Table, links: Sequence[str]) -> Meeting:
         link=link,
         kind=kind,
         flow=str(flow),
-        here=_describe(a, at, kind),
-        there=_describe(b, at, kind),
-        is_order=_is_at_once(a, b, at)
-        and any(_is_crowded(one, link, time_us) for one in (here, there)),
+        here=_describe(a, row, kind),
+        there=_describe(b, row, kind),
+        is_order=_is_at_once(a, b, row)
+        and any(_is_crowded(events, link, time_us) for events in (here, there)),
     )
 
 
@@ -129,7 +129,7 @@ def _by_place(table: Table, links: Sequence[str]) -> dict[tuple[str, str], _Even
     """Events in order, by link and kind."""
     import pyarrow.compute as pc
 
-    found = {}
+    events_at = {}
     for link in links:
         mine = table.filter(pc.equal(pc.cast(table["link"], "string"), link))
         kinds = _array(pc.cast(mine["event"], "string"))
@@ -139,8 +139,8 @@ def _by_place(table: Table, links: Sequence[str]) -> dict[tuple[str, str], _Even
         for kind in VERBS:
             rows = kinds == kind
             if rows.any():
-                found[link, kind] = {key: values[rows] for key, values in columns.items()}
-    return found
+                events_at[link, kind] = {key: values[rows] for key, values in columns.items()}
+    return events_at
 
 
 def _array(column: Any) -> Array:
@@ -150,22 +150,22 @@ def _array(column: Any) -> Array:
 def _first(a: _Events | None, b: _Events | None) -> tuple[int, int] | None:
     """The time and number of the first event of a place that differs."""
     if a is None or b is None:
-        one = a or b
-        assert one is not None
-        return (int(one["time_us"][0]), 0) if len(one["time_us"]) else None
+        events = a or b
+        assert events is not None
+        return (int(events["time_us"][0]), 0) if len(events["time_us"]) else None
     count = min(len(a["time_us"]), len(b["time_us"]))
     differ = np.abs(a["time_us"][:count] - b["time_us"][:count]) > PRINTED_US
     for name in COLUMNS:
         differ |= a[name][:count] != b[name][:count]
-    places = np.flatnonzero(differ)
-    if len(places):
-        at = int(places[0])
+    different_rows = np.flatnonzero(differ)
+    if len(different_rows):
+        row = int(different_rows[0])
     elif len(a["time_us"]) != len(b["time_us"]):
-        at = count
+        row = count
     else:
         return None
-    times = [int(one["time_us"][at]) for one in (a, b) if at < len(one["time_us"])]
-    return min(times), at
+    times = [int(events["time_us"][row]) for events in (a, b) if row < len(events["time_us"])]
+    return min(times), row
 
 
 def _describe(one: _Events | None, at: int, kind: str) -> str:

@@ -171,19 +171,19 @@ def _packets(plan: Plan, path: Path) -> dict[str, Array]:
         ),
     )
     event = np.asarray(table["event"].to_numpy(), dtype="U1")
-    kept = np.isin(event, list(KINDS))
+    is_link_event = np.isin(event, list(KINDS))
     columns = {
-        name: np.asarray(table[name].to_numpy())[kept]
+        name: np.asarray(table[name].to_numpy())[is_link_event]
         for name in ("time_s", "from", "to", "size", "flow", "seq", "id")
     }
     number = node_numbers(plan)
     by_ends = {(number[link.source], number[link.target]): link.number for link in plan.links}
     wide = max(number) + 1
     codes = columns["from"] * wide + columns["to"]
-    found, inverse = np.unique(codes, return_inverse=True)
-    link = np.array([by_ends[divmod(int(code), wide)] for code in found], dtype=np.int64)
+    codes_used, inverse = np.unique(codes, return_inverse=True)
+    link = np.array([by_ends[divmod(int(code), wide)] for code in codes_used], dtype=np.int64)
     kinds = {letter: i for i, letter in enumerate(KINDS)}
-    letters, which = np.unique(event[kept], return_inverse=True)
+    letters, which = np.unique(event[is_link_event], return_inverse=True)
     kind = np.array([kinds[str(letter)] for letter in letters], dtype=np.int64)
     return _with_arrivals(
         {
@@ -194,7 +194,7 @@ def _packets(plan: Plan, path: Path) -> dict[str, Array]:
             "seq": columns["seq"],
             "id": columns["id"],
             "size": columns["size"],
-            "is_ack": np.asarray(table["type"].to_numpy(), dtype="U8")[kept] == "ack",
+            "is_ack": np.asarray(table["type"].to_numpy(), dtype="U8")[is_link_event] == "ack",
         }
     )
 
@@ -222,13 +222,13 @@ def _windows(plan: Plan, totals: _Totals, path: Path) -> Any:
     }
     rows: dict[tuple[str, float], float] = {}
     for line in path.read_text(encoding="ascii").splitlines():
-        at, address, port, _, _, name, value = line.split()
+        time_text, address, port, _, _, name, value = line.split()
         if name == "cwnd_":
             # A sender may change its window several times at once; the last is what holds.
-            rows[senders[int(address), int(port)], float(at)] = float(value)
+            rows[senders[int(address), int(port)], float(time_text)] = float(value)
     return pa.table(
         {
-            "time_s": pa.array([at for _, at in rows], "float64"),
+            "time_s": pa.array([time_text for _, time_text in rows], "float64"),
             "flow": pa.array([flow for flow, _ in rows], "string"),
             "cwnd_segments": pa.array(list(rows.values()), "float64"),
             "acked": np.full(len(rows), np.nan),

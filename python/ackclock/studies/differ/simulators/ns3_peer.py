@@ -51,9 +51,9 @@ def flags_of(prefix: Path) -> list[str]:
             f"ns3 is not installed (no {prefix}/include/ns3); install Debian's package libns3-dev,"
             " or name its prefix with --path ns3=DIR"
         )
-    place = [] if prefix == Path("/usr") else [f"-I{prefix}/include", f"-L{prefix}/lib"]
+    search_options = [] if prefix == Path("/usr") else [f"-I{prefix}/include", f"-L{prefix}/lib"]
     rpath = [] if prefix == Path("/usr") else [f"-Wl,-rpath,{prefix}/lib"]
-    return [*place, *rpath, *(f"-lns3-{module}" for module in MODULES)]
+    return [*search_options, *rpath, *(f"-lns3-{module}" for module in MODULES)]
 
 
 def ns3(scenario: Scenario, options: Options) -> Prepared:

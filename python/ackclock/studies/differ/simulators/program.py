@@ -21,7 +21,7 @@ LINES = 3
 """Lines of a failed program's messages that are shown."""
 
 
-def find(peer: str, command: str, given: Mapping[str, Path], package: str) -> Path:
+def find(peer: str, command: str, named_paths: Mapping[str, Path], package: str) -> Path:
     """Find a program.
 
     Parameters
@@ -30,7 +30,7 @@ def find(peer: str, command: str, given: Mapping[str, Path], package: str) -> Pa
         The peer's name, as in ``--path``.
     command
         The program's name on PATH.
-    given
+    named_paths
         Paths that the user gave, by peer.
     package
         What to install, for the message.
@@ -40,15 +40,17 @@ def find(peer: str, command: str, given: Mapping[str, Path], package: str) -> Pa
     UnsupportedError
         It is not there.
     """
-    wanted = str(given.get(peer, command))
-    found = shutil.which(wanted)
-    if found is None:
-        where = f"{wanted} is no program" if peer in given else f"no {command} on PATH"
+    command_or_path = str(named_paths.get(peer, command))
+    program = shutil.which(command_or_path)
+    if program is None:
+        where = (
+            f"{command_or_path} is no program" if peer in named_paths else f"no {command} on PATH"
+        )
         raise UnsupportedError(
             f"{peer} is not installed ({where}); install {package}, or name it with"
             f" --path {peer}=FILE"
         )
-    return Path(found)
+    return Path(program)
 
 
 def run_program(command: Sequence[str | Path], folder: Path, limit_s: float, peer: str) -> str:
@@ -76,7 +78,7 @@ def run_program(command: Sequence[str | Path], folder: Path, limit_s: float, pee
         It failed, or took longer.
     """
     with subprocess.Popen(
-        [str(part) for part in command],
+        [str(argument) for argument in command],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -96,8 +98,10 @@ def run_program(command: Sequence[str | Path], folder: Path, limit_s: float, pee
                 ) from None
             raise
     if process.returncode:
-        said = "; ".join((messages or text).strip().splitlines()[-LINES:]) or "it said nothing"
-        raise AckclockError(f"{peer} failed (exit code {process.returncode}): {said}")
+        last_lines = (
+            "; ".join((messages or text).strip().splitlines()[-LINES:]) or "it said nothing"
+        )
+        raise AckclockError(f"{peer} failed (exit code {process.returncode}): {last_lines}")
     return text
 
 

@@ -26,16 +26,16 @@ _C = 0.4
 _KEPT = 0.7
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    for flow in seen.flows:
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    for flow in measurements.flows:
         ratio = event_ratio(flow)
         if not ratio or flow.cc != "cubic":
             continue
         rtt = flow.row["srtt_mean_s"]
         cubic = (_C * (3 + _KEPT) / (4 * (1 - _KEPT))) ** 0.25 * (rtt / ratio) ** 0.75
         window = max(cubic, math.sqrt(1.5 / ratio))
-        rate = 8 * seen.mss_bytes(flow) * window / rtt
-        limit = limit_of(seen, flow) or few_events(flow, rate)
+        rate = 8 * measurements.mss_bytes(flow) * window / rtt
+        limit = limit_of(measurements, flow) or few_events(flow, rate)
         yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit)
 
 

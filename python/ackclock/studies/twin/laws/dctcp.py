@@ -29,14 +29,14 @@ def _step(qdisc: Any) -> float | None:
     return float(low)
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    threshold = _step(seen.data.get("net", {}).get("qdisc"))
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    threshold = _step(measurements.data.get("net", {}).get("qdisc"))
     if threshold is None:
         return
-    for link in seen.links:
+    for link in measurements.links:
         if _is_served(link) and link.row["marks"] and not link.row["window_drops"]:
             flows = len(link.flows)
-            rate = seen.packet_rate(link)
+            rate = measurements.packet_rate(link)
             if rate is None:
                 continue
             trip = min(flow.propagation_s for flow in link.flows)

@@ -30,9 +30,9 @@ _FAIR = {"fq", "wf2q-plus"}
 """Those that follow processor sharing within a packet; DRR does within a turn of all flows."""
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    by_name = {link.name: link for link in seen.links}
-    for link in seen.links:
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    by_name = {link.name: link for link in measurements.links}
+    for link in measurements.links:
         row, flows = link.row, link.flows
         if row["qdisc"] not in _FAIR or not flows or link.acks or link.explained["varies"]:
             continue

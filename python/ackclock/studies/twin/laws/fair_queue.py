@@ -58,24 +58,24 @@ def max_min(
     return [float(rate) for rate in got]
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    flows = seen.flows
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    flows = measurements.flows
     if not flows or not all(flow.is_endless for flow in flows):
         return
-    shared = [link for link in seen.links if len(link.flows) > 1]
+    shared = [link for link in measurements.links if len(link.flows) > 1]
     if not shared or not all(link.row["qdisc"] in _FAIR for link in shared):
         return
-    if any(link.explained["varies"] for link in seen.links):
+    if any(link.explained["varies"] for link in measurements.links):
         return
-    rates = {link.name: float(link.row["rate_bps"]) for link in seen.links}
-    window = seen.run.summary["duration_s"] - seen.run.summary["window_s"]
+    rates = {link.name: float(link.row["rate_bps"]) for link in measurements.links}
+    window = measurements.run.summary["duration_s"] - measurements.run.summary["window_s"]
     late = any(flow.start_s > window for flow in flows)
-    demands = [_most(seen, flow) for flow in flows]
+    demands = [_most(measurements, flow) for flow in flows]
     shares = max_min([flow.links for flow in flows], rates, demands)
     by_name = {link.name: link for link in shared}
     mine = {flow.name: [by_name[name] for name in flow.links if name in by_name] for flow in flows}
     ends = {
-        flow.name: _unbridged(seen, flow, share, mine[flow.name])
+        flow.name: _unbridged(measurements, flow, share, mine[flow.name])
         for flow, share in zip(flows, shares, strict=True)
     }
     left = {link.name for flow in flows if ends[flow.name] for link in mine[flow.name]}
@@ -88,8 +88,10 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
             limit = "flows started within the window"
         if timeouts > 2:
             limit = f"{timeouts} timeouts, in which its queue is empty"
-        part = seen.mss_bytes(flow) / seen.packet_bytes(flow)
-        yield Prediction(flow.name, rate * part, rate * part, flow.row["goodput_bps"], limit)
+        payload_share = measurements.mss_bytes(flow) / measurements.packet_bytes(flow)
+        yield Prediction(
+            flow.name, rate * payload_share, rate * payload_share, flow.row["goodput_bps"], limit
+        )
 
 
 def _most(seen: Seen, flow: SeenFlow) -> float:
@@ -98,26 +100,26 @@ def _most(seen: Seen, flow: SeenFlow) -> float:
     return window * 8 * seen.packet_bytes(flow) / flow.propagation_s
 
 
-def _unbridged(seen: Seen, flow: SeenFlow, share_bps: float, links: list[SeenLink]) -> str:
+def _unbridged(measurements: Seen, flow: SeenFlow, share_bps: float, links: list[SeenLink]) -> str:
     """Say so if a flow's part of the buffer at a link that it fills does not bridge a decrease."""
-    kept = _KEPT.get(flow.cc)
-    if kept is None:
+    beta = _KEPT.get(flow.cc)
+    if beta is None:
         return ""
     if flow.parameters and isinstance(flow.parameters.get("b"), (int, float)):
-        kept = float(flow.parameters["b"])
-    product = share_bps * flow.propagation_s / (8 * seen.packet_bytes(flow))
+        beta = float(flow.parameters["b"])
+    product = share_bps * flow.propagation_s / (8 * measurements.packet_bytes(flow))
     for link in links:
         if not link.row["drops"]:
             continue
         packets = link.explained["buffer_packets"]
-        held = link.explained["buffer_bytes"]
-        if packets is None and held is None:
+        buffer_bytes = link.explained["buffer_bytes"]
+        if packets is None and buffer_bytes is None:
             continue
         if packets is None:
-            packets = held / seen.packet_bytes(flow)
-        part = packets / len(link.flows)
-        if kept * (product + part) < product:
-            return f"{part:.3g} packets of the buffer do not bridge its decreases"
+            packets = buffer_bytes / measurements.packet_bytes(flow)
+        buffer_share = packets / len(link.flows)
+        if beta * (product + buffer_share) < product:
+            return f"{buffer_share:.3g} packets of the buffer do not bridge its decreases"
     return ""
 
 

@@ -26,9 +26,9 @@ _LEAST_DROPS = 200
 """Fewer scatter by more than the accuracy."""
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    for link in seen.links:
-        queue = seen.queue(link)
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    for link in measurements.links:
+        queue = measurements.queue(link)
         if queue is None or queue["kind"] != "green" or queue["ecn"] or queue["rtt"] != "ideal":
             continue
         flows = link.flows
@@ -38,7 +38,7 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
             continue
         share = len(flows) if queue["n"] is None else float(queue["n"])
         rate = link.row["rate_bps"] / (8 * share * float(queue["c"]))
-        sizes = [float(queue["mss"] or seen.packet_bytes(flow)) for flow in flows]
+        sizes = [float(queue["mss"] or measurements.packet_bytes(flow)) for flow in flows]
         trips = [flow.propagation_s * float(queue["scale"]) for flow in flows]
         drops = [
             min(1.0, (size / (rate * trip)) ** 2) for size, trip in zip(sizes, trips, strict=True)

@@ -56,9 +56,9 @@ def cycle_utilisation(
     float or None
         None if the window never comes back to where it was.
     """
-    add, times, less, kept = rule
+    add, times, less, beta = rule
     most = product + buffer
-    window = max(less + kept * most, 1.0)
+    window = max(less + beta * most, 1.0)
     sent = time = 0.0
     for _ in range(_MOST_ROUNDS):
         if window > most:
@@ -73,18 +73,20 @@ def cycle_utilisation(
     return None
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    for flow in seen.flows:
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    for flow in measurements.flows:
         if flow.cc not in _RULES or flow.parameters is None:
             continue
-        at = alone_over_drop_tail(seen, flow)
-        if at is None:
+        bottleneck = alone_over_drop_tail(measurements, flow)
+        if bottleneck is None:
             continue
-        link, product, buffer = at
+        link, product, buffer = bottleneck
         predicted = cycle_utilisation(_RULES[flow.cc](flow.parameters), product, buffer)
         if predicted is not None:
             measured = link.row["utilisation"]
-            yield Prediction(link.name, predicted, predicted, measured, limit_of(seen, flow))
+            yield Prediction(
+                link.name, predicted, predicted, measured, limit_of(measurements, flow)
+            )
 
 
 LAW = Law(

@@ -32,29 +32,31 @@ _DECIDE_ON_ARRIVAL = {"red", "rio", "pie", "fq-pie", "green", "fred", "blue", "s
 _DECIDE_ON_ARRIVAL |= {"rem", "decbit", "core-stateless"}
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    for link in seen.links:
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    for link in measurements.links:
         row = link.row
         served = row["window_arrived_packets"] - row["window_drops"]
         if served < _LEAST_PACKETS or row["queue_mean_packets"] < _LEAST_QUEUE:
             continue
-        mean = served / seen.run.summary["window_s"] * row["delay_mean_s"]
+        mean = served / measurements.run.summary["window_s"] * row["delay_mean_s"]
         reasons = _DROPPED_WHILE_WAITING
         if row["qdisc"] not in _DECIDE_ON_ARRIVAL:
             reasons = reasons | _BY_AQM
         inside = sum(row["drop_reasons"].get(reason, 0) for reason in reasons)
-        limit = "packets were dropped while they waited" if inside else _ends(seen, row, mean)
+        limit = (
+            "packets were dropped while they waited" if inside else _ends(measurements, row, mean)
+        )
         yield Prediction(link.name, mean, mean, row["queue_mean_packets"], limit)
 
 
-def _ends(seen: Seen, row: dict[str, Any], mean: float) -> str:
+def _ends(measurements: Seen, row: dict[str, Any], mean: float) -> str:
     """What packets that waited at an end of the window change, if that is more than the accuracy.
 
     A queue of q packets that is served at rate C has waited q / (2 C) on average.
     """
     queue = row["queue_p99_packets"]
     rate = row["rate_bps"] / 8 * row["departed_packets"] / row["departed_bytes"]
-    window = seen.run.summary["window_s"]
+    window = measurements.run.summary["window_s"]
     if queue**2 / (2 * rate * window) <= LAW.accuracy * mean:
         return ""
     return f"up to {queue:.0f} packets may have waited at an end of the window of {window:g} s"

@@ -49,9 +49,9 @@ def mean_wait(load: float, service_s: float) -> float:
     return load * service_s / (2 * (1 - load))
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    by_name = {link.name: link for link in seen.links}
-    for link in seen.links:
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    by_name = {link.name: link for link in measurements.links}
+    for link in measurements.links:
         row = link.row
         if row["qdisc"] != "fifo" or row["drops"] or link.explained["varies"] or link.acks:
             continue
@@ -61,7 +61,7 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
         if any(_waited_before(flow, link, by_name) for flow in link.flows):
             continue
         service = 8 * float(sizes.pop() or 0) / row["rate_bps"]
-        load = row["window_arrived_packets"] / seen.run.summary["window_s"] * service
+        load = row["window_arrived_packets"] / measurements.run.summary["window_s"] * service
         if not 0 < load <= _MOST_LOAD or mean_wait(load, service) < _LEAST_WAIT * service:
             continue
         wait = mean_wait(load, service)

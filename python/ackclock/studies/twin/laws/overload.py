@@ -27,10 +27,10 @@ __all__ = ["LAW"]
 _LEAST_LOAD = 1.05
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    warmup = seen.run.summary["duration_s"] - seen.run.summary["window_s"]
-    by_name = {link.name: link for link in seen.links}
-    for link in seen.links:
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    warmup = measurements.run.summary["duration_s"] - measurements.run.summary["window_s"]
+    by_name = {link.name: link for link in measurements.links}
+    for link in measurements.links:
         if not link.flows or link.acks or link.explained["varies"]:
             continue
         if not all(_is_constant(flow, warmup) for flow in link.flows):

@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 __all__ = ["LAW"]
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    for flow in seen.flows:
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    for flow in measurements.flows:
         ratio = event_ratio(flow)
-        given = flow.parameters or {}
-        is_reno = flow.cc == "aimd" and (given.get("a"), given.get("b")) == (1, 0.5)
+        parameters = flow.parameters or {}
+        is_reno = flow.cc == "aimd" and (parameters.get("a"), parameters.get("b")) == (1, 0.5)
         if not ratio or not is_reno or not flow.row["timeouts"]:
             continue
         rtt = flow.row["srtt_mean_s"]
-        timer = first_timeout_s(seen, flow)
-        per_ack = acks_per_increase(seen, flow)
+        timer = first_timeout_s(measurements, flow)
+        per_ack = acks_per_increase(measurements, flow)
         delivered = flow.row["delivered_packets"] / flow.row["sent_packets"]
-        mss = seen.mss_bytes(flow)
+        mss = measurements.mss_bytes(flow)
         rate = delivered * float(rate_bps(ratio, rtt, mss, per_ack, timer, float("inf")))
         share = flow.row["timeouts"] / (ratio * flow.row["sent_packets"])
         waits = timer * share * ratio * (1 + 32 * ratio**2)
-        own = 8 * delivered * mss / (rtt * math.sqrt(2 * per_ack * ratio / 3) + waits)
-        limit = _limit(flow, ratio * per_ack, share, own)
+        approximate_bps = 8 * delivered * mss / (rtt * math.sqrt(2 * per_ack * ratio / 3) + waits)
+        limit = _limit(flow, ratio * per_ack, share, approximate_bps)
         yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit)
 
 

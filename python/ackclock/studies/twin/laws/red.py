@@ -74,15 +74,15 @@ def point(
     return float(brentq(excess, nearest, high))
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    for link in seen.links:
-        queue = seen.queue(link)
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    for link in measurements.links:
+        queue = measurements.queue(link)
         if queue is None or queue["kind"] != "red" or queue["adaptive"] or queue["w_q"] == 1:
             continue
         if queue["min_th"] is None or queue["max_th"] is None or link.explained["varies"]:
             continue
         flows = link.flows
-        constants = [window_constant(seen, flow) for flow in flows]
+        constants = [window_constant(measurements, flow) for flow in flows]
         windows = [
             (constant, flow.propagation_s)
             for constant, flow in zip(constants, flows, strict=True)
@@ -92,14 +92,16 @@ def _predict(seen: Seen) -> Iterator[Prediction]:
             continue
         if link.row["marks"] + link.row["drops"] < _LEAST_SIGNALS:
             continue
-        rate = seen.packet_rate(link)
+        rate = measurements.packet_rate(link)
         if rate is None:
             continue
-        wait = not seen.is_of_segments if queue["wait"] is None else queue["wait"]
+        wait = not measurements.is_of_segments if queue["wait"] is None else queue["wait"]
         thresholds = (float(queue["min_th"]), float(queue["max_th"]))
-        at = point(windows, rate, thresholds, float(queue["max_p"]), wait=bool(wait))
-        if at is not None:
-            yield Prediction(link.name, at, at, link.row["queue_mean_packets"], _limit(flows))
+        mean_queue = point(windows, rate, thresholds, float(queue["max_p"]), wait=bool(wait))
+        if mean_queue is not None:
+            yield Prediction(
+                link.name, mean_queue, mean_queue, link.row["queue_mean_packets"], _limit(flows)
+            )
 
 
 def _limit(flows: list[SeenFlow]) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["LAW", "alone_over_drop_tail", "utilisation"]
 
 
-def utilisation(product: float, buffer: float, kept: float) -> float:
+def utilisation(product: float, buffer: float, beta: float) -> float:
     """Part of the time that the link sends.
 
     Parameters
@@ -36,24 +36,26 @@ def utilisation(product: float, buffer: float, kept: float) -> float:
         Bandwidth-delay product [packets].
     buffer
         Packets that the buffer holds.
-    kept
+    beta
         Part of the window that is kept after a loss.
     """
     most = product + buffer
-    if kept * most >= product:
+    if beta * most >= product:
         return 1.0
-    packets = (1 - kept**2) * most**2 / 2
+    packets = (1 - beta**2) * most**2 / 2
     # In units of the propagation time, in which the link sends `product` packets.
-    length = product - kept * most + (most**2 - product**2) / (2 * product)
+    length = product - beta * most + (most**2 - product**2) / (2 * product)
     return packets / (product * length)
 
 
-def alone_over_drop_tail(seen: Seen, flow: SeenFlow) -> tuple[SeenLink, float, float] | None:
+def alone_over_drop_tail(
+    measurements: Seen, flow: SeenFlow
+) -> tuple[SeenLink, float, float] | None:
     """The drop-tail link that an endless flow has for itself and overflows again and again.
 
     Parameters
     ----------
-    seen
+    measurements
         The run.
     flow
         One of its flows.
@@ -65,28 +67,28 @@ def alone_over_drop_tail(seen: Seen, flow: SeenFlow) -> tuple[SeenLink, float, f
     """
     if not flow.is_endless or flow.row["recoveries"] < LEAST_EVENTS:
         return None
-    link = seen.alone(flow)
+    link = measurements.alone(flow)
     if link is None or link.row["qdisc"] != "fifo":
         return None
     if not link.row["drops"] or set(link.row["drop_reasons"]) != {"overflow"}:
         return None
-    packet = seen.packet_bytes(flow)
+    packet = measurements.packet_bytes(flow)
     rate = link.row["rate_bps"] / (8 * packet)
     in_bytes = (link.explained["buffer_bytes"] or 0) // packet
     return link, rate * flow.propagation_s, float(link.explained["buffer_packets"] or in_bytes)
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
-    for flow in seen.flows:
+def _predict(measurements: Seen) -> Iterator[Prediction]:
+    for flow in measurements.flows:
         if flow.cc != "aimd" or flow.parameters is None:
             continue
-        at = alone_over_drop_tail(seen, flow)
-        if at is None:
+        bottleneck = alone_over_drop_tail(measurements, flow)
+        if bottleneck is None:
             continue
-        link, product, buffer = at
+        link, product, buffer = bottleneck
         predicted = utilisation(product, buffer, float(flow.parameters["b"]))
         yield Prediction(
-            link.name, predicted, predicted, link.row["utilisation"], limit_of(seen, flow)
+            link.name, predicted, predicted, link.row["utilisation"], limit_of(measurements, flow)
         )
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["acks_per_increase", "window_constant"]
 
 
-def window_constant(seen: Seen, flow: SeenFlow) -> float | None:
+def window_constant(measurements: Seen, flow: SeenFlow) -> float | None:
     """Mean window times the root of the probability of a loss event [segments].
 
     That is sqrt(a (1 + b) / (2 (1 - b))): S. Floyd, M. Handley, J. Padhye, "A comparison of
@@ -19,7 +19,7 @@ def window_constant(seen: Seen, flow: SeenFlow) -> float | None:
 
     Parameters
     ----------
-    seen
+    measurements
         The run.
     flow
         One of its flows.
@@ -29,24 +29,24 @@ def window_constant(seen: Seen, flow: SeenFlow) -> float | None:
     float or None
         None if the flow is not an endless AIMD flow with known parameters.
     """
-    given = flow.parameters
-    if flow.cc != "aimd" or not flow.is_endless or given is None:
+    parameters = flow.parameters
+    if flow.cc != "aimd" or not flow.is_endless or parameters is None:
         return None
-    kept, increase = float(given["b"]), float(given["a"])
-    increase /= acks_per_increase(seen, flow)
-    return math.sqrt(increase * (1 + kept) / (2 * (1 - kept)))
+    beta, increase = float(parameters["b"]), float(parameters["a"])
+    increase /= acks_per_increase(measurements, flow)
+    return math.sqrt(increase * (1 + beta) / (2 * (1 - beta)))
 
 
-def acks_per_increase(seen: Seen, flow: SeenFlow) -> float:
+def acks_per_increase(measurements: Seen, flow: SeenFlow) -> float:
     """Segments that one increase of AIMD takes: 1, or those of an ACK where it counts ACKs.
 
     Parameters
     ----------
-    seen
+    measurements
         The run.
     flow
         One of its AIMD flows.
     """
     count = (flow.parameters or {}).get("count")
-    counts_acks = not seen.is_of_segments if count is None else count == "acks"
-    return seen.number(flow, "delayed_ack", "") if counts_acks else 1.0
+    counts_acks = not measurements.is_of_segments if count is None else count == "acks"
+    return measurements.number(flow, "delayed_ack", "") if counts_acks else 1.0

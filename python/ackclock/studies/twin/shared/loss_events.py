@@ -35,17 +35,17 @@ def event_ratio(flow: SeenFlow) -> float:
     return float(events / row["sent_packets"])
 
 
-def limit_of(seen: Seen, flow: SeenFlow) -> str:
+def limit_of(measurements: Seen, flow: SeenFlow) -> str:
     """What a law of congestion avoidance at rest does not know of a flow.
 
     Parameters
     ----------
-    seen
+    measurements
         The run.
     flow
         One of its flows.
     """
-    row, run = flow.row, seen.run.summary
+    row, run = flow.row, measurements.run.summary
     timeouts = int(row["timeouts"])
     if timeouts:
         return f"{timeouts} {'timeout' if timeouts == 1 else 'timeouts'}, which it does not know"
@@ -59,8 +59,8 @@ def limit_of(seen: Seen, flow: SeenFlow) -> str:
     trips = row["retransmits"] / max(events, 1) if row["recovery"] in _A_LOSS_A_TRIP else 1.0
     if trips**2 * _LEAST_BETWEEN > between:
         return f"a recovery repairs {trips:.1f} losses on average, one a round trip"
-    whole = row["sent_packets"] / (run["duration_s"] - flow.start_s)
-    change = row["window_sent_packets"] / run["window_s"] / whole
+    mean_rate = row["sent_packets"] / (run["duration_s"] - flow.start_s)
+    change = row["window_sent_packets"] / run["window_s"] / mean_rate
     if not 1 / _MOST_CHANGE <= change <= _MOST_CHANGE:
         return f"it sent {change:.2g} times as fast in the window as in the whole run"
     return ""

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 __all__ = ["standing_queues"]
 
 
-def standing_queues(seen: Seen, control: str) -> Iterator[tuple[SeenLink, str]]:
+def standing_queues(measurements: Seen, control: str) -> Iterator[tuple[SeenLink, str]]:
     """Find the queues that flows of one control alone keep, and what limits a law of them.
 
     Parameters
     ----------
-    seen
+    measurements
         The run.
     control
         Name of the control.
@@ -27,7 +27,7 @@ def standing_queues(seen: Seen, control: str) -> Iterator[tuple[SeenLink, str]]:
     tuple
         A link with a queue and without drops, and what a law does not know of its flows.
     """
-    for link in seen.links:
+    for link in measurements.links:
         flows = link.flows
         if not flows or link.row["queue_mean_packets"] < 1 or link.row["drops"]:
             continue

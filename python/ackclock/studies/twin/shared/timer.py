@@ -14,7 +14,7 @@ _SETTLE, _SAMPLES = 200, 1000
 _STEP = (math.sqrt(5) - 1) / 2
 
 
-def first_timeout_s(seen: Seen, flow: SeenFlow) -> float:
+def first_timeout_s(measurements: Seen, flow: SeenFlow) -> float:
     """Estimate how long a flow's timer runs before any backoff [s].
 
     At least the era's minimum, and what the era's estimator gives for the flow's mean round trip.
@@ -23,19 +23,19 @@ def first_timeout_s(seen: Seen, flow: SeenFlow) -> float:
 
     Parameters
     ----------
-    seen
+    measurements
         The run.
     flow
         The flow.
     """
     rtt = float(flow.row["srtt_mean_s"])
-    least = seen.number(flow, "min_rto", "duration")
-    if seen.run.summary["era"] == "linux":
+    least = measurements.number(flow, "min_rto", "duration")
+    if measurements.run.summary["era"] == "linux":
         # RTO = SRTT + max(4 RTTVAR, min_rto).
         return rtt + max(rtt, least)
-    if seen.is_of_segments:
-        return max(least, rtt + max(rtt, seen.number(flow, "tick", "duration")))
-    return max(least, 2 * rtt, ticked_timeout_s(rtt, seen.number(flow, "tick", "duration")))
+    if measurements.is_of_segments:
+        return max(least, rtt + max(rtt, measurements.number(flow, "tick", "duration")))
+    return max(least, 2 * rtt, ticked_timeout_s(rtt, measurements.number(flow, "tick", "duration")))
 
 
 def ticked_timeout_s(rtt_s: float, tick_s: float) -> float:

@@ -64,7 +64,7 @@ def bare(case: Scenario, count: int, workers: int) -> tuple[float, float]:
     """Clock and CPU time per run of nothing but the core on threads [s]."""
     from ackclock import _core
 
-    texts = iter([case.seeded(1 + seed).core_json() for seed in range(count)])
+    texts = iter([case.with_seed(1 + seed).core_json() for seed in range(count)])
     lock = threading.Lock()
 
     def work() -> None:

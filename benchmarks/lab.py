@@ -153,7 +153,7 @@ def frames(page: Page, browser: CDPSession, seconds: float) -> dict[str, float]:
     CPU time is that of Chromium's processes and of the page's main thread: other programs on the
     machine hardly change it, as they do frames a second.
     """
-    page.goto(lab.PAGE.as_uri() + lab.fragment_of(crowded().expanded().to_toml()))
+    page.goto(lab.PAGE.as_uri() + lab.fragment_of(crowded().resolve_files().to_toml()))
     page.wait_for_selector("body[data-state=ready]")
     page.evaluate("document.getElementById('scrub').value = 700")
     page.locator("#scrub").dispatch_event("input")

@@ -56,7 +56,7 @@ def compare(program: Path, document: dict[str, Any], turns: int) -> None:
     """Run a scenario in turns, and print what each turn took."""
     scenario = ac.Scenario.from_data(document)
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(scenario.expanded().data, file)
+        json.dump(scenario.resolve_files().data, file)
         file.flush()
 
         def run(threads: str) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class _Translation:
             if name != "Spec":
                 self.definitions[definitions[name]] = self.plain(inner, definitions, None)
         made: Data = self.plain(rules, definitions, None)
-        replayed = schema.replayed(room, entry["name"])
+        replayed = schema.find_replayed_parameter(room, entry["name"])
         required = [key for key in made.get("required", ()) if key != replayed]
         made["required"] = ["kind", *required]
         if replayed is not None:

@@ -14,7 +14,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
-from ackclock.errors import UnsupportedError, named
+from ackclock.errors import UnsupportedError, find_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -168,7 +168,7 @@ class Case(Protocol):
         Raises `ScenarioError` for a path that leads nowhere or a value that cannot be.
         """
 
-    def seeded(self, seed: int) -> Self:
+    def with_seed(self, seed: int) -> Self:
         """Copy with another seed; cheap, for it is done for every run."""
 
     def to_document(self) -> dict[str, Any]:
@@ -272,7 +272,7 @@ def engine_named(name: object, file: Path | None = None) -> Engine:
         There is no such engine.
     """
     where = f"{file}: " if file is not None else ""
-    return named(name, ENGINES, "engine", where=f"{where}engine: ")
+    return find_by_name(name, ENGINES, "engine", where=f"{where}engine: ")
 
 
 def rest_of(

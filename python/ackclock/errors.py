@@ -17,8 +17,8 @@ __all__ = [
     "Problem",
     "ScenarioError",
     "UnsupportedError",
+    "find_by_name",
     "how_to_install",
-    "named",
     "nearest",
     "suggestion",
 ]
@@ -162,7 +162,7 @@ def suggestion(given: str, names: Iterable[str]) -> str:
     return _core.suggestion(given, list(names))
 
 
-def named(name: object, table: Mapping[str, _T], kind: str, *, where: str = "") -> _T:
+def find_by_name(name: object, table: Mapping[str, _T], kind: str, *, where: str = "") -> _T:
     """Find something by its name.
 
     Parameters

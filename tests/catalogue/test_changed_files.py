@@ -70,7 +70,7 @@ def test_a_scenario_keeps_the_code_that_it_was_checked_with(write, tmp_path):
     second = write(4.0)
     assert outcome(second)[1] != before[0][1]
     assert (outcome(first), first.fingerprint) == before
-    assert outcome(first.seeded(1)) == before[0]
+    assert outcome(first.with_seed(1)) == before[0]
     first.run().save(tmp_path / "run")
     assert "0.1" in (tmp_path / "run/code/mine.py").read_text()
 

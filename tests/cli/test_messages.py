@@ -93,7 +93,7 @@ def test_no_parameter_of_any_algorithm_has_the_name_of_a_type_for_its_choices(ca
     from ackclock.catalogue.records import documentation
 
     for room in schema.ROOMS:
-        for entry in schema.offered(room).values():
+        for entry in schema.list_offered(room).values():
             text = documentation("x", "", "", entry["params"])
             for name, rules in entry["params"].get("$defs", {}).items():
                 if name != "Spec" and all("const" in one for one in rules.get("oneOf", [{}])):

@@ -260,7 +260,8 @@ def number(values, **bounds):
 
 def change(old, new, **more):
     """What is decided of one number that is compared alone."""
-    (decided,) = baseline.decide([baseline.paired("r", "t", {**old, **more}, {**new, **more})])
+    change = baseline.compare_pair("r", "t", {**old, **more}, {**new, **more})
+    (decided,) = baseline.decide([change])
     return decided
 
 

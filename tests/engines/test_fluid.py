@@ -97,7 +97,7 @@ def test_senders_compared_on_the_same_traffic_share_one_routed_network():
     naive = FluidCase({"net": net, "traffic": traffic})
     shared = naive.net()
     assert naive.replace(sender="full-balanced").net() is shared
-    other = naive.seeded(2).net()
+    other = naive.with_seed(2).net()
     assert other is not shared
     assert not np.array_equal(other.hops, shared.hops)
     assert naive.replace(**{"net.capacities": "arithmetic"}).net() is not shared
@@ -281,7 +281,7 @@ def test_tables_of_random_networks_add_up(seed):
     graph = Graph(tuple(f"n{i}" for i in range(n)), src, dst, rng.uniform(0.5, 5, len(src)))
     ends = [rng.choice(n, 2, replace=False) for _ in range(int(rng.integers(1, 30)))]
     a, b = np.array(ends, dtype=np.uint32).T
-    net = FluidNet.routed(graph, Traffic(np.ascontiguousarray(a), np.ascontiguousarray(b)))
+    net = FluidNet.from_traffic(graph, Traffic(np.ascontiguousarray(a), np.ascontiguousarray(b)))
     for sender in dir(ac.policy):
         routers = Routers("loss-load") if sender == "LossLoad" else Routers()
         settled = net.fixed_point(getattr(ac.policy, sender)(), routers, rounds=300)

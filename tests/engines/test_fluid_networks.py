@@ -15,7 +15,7 @@ from ackclock.cli.main import main
 from ackclock.engines.fluid import FluidCase, FluidNet
 from ackclock.engines.fluid.leaves import between_leaves
 from ackclock.engines.fluid.patterns import hosts_of
-from ackclock.studies.bottlenecks.maps import arranged, draw
+from ackclock.studies.bottlenecks.maps import arrange_nodes, draw
 from ackclock.studies.bottlenecks.operators import read_network
 from ackclock.studies.bottlenecks.survey import survey
 from ackclock.studies.bottlenecks.upgrades import best_upgrades
@@ -377,7 +377,7 @@ def test_a_map_shades_routers_by_what_they_drop():
         }
     )
     run = case.execute()
-    at = arranged(case.graph())
+    at = arrange_nodes(case.graph())
     assert at.shape == (4, 2)
     assert np.isfinite(at).all()
     figure = draw(case.graph(), run.links, at)

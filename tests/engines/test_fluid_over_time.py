@@ -90,7 +90,7 @@ def test_a_case_over_time_is_a_case_of_the_engines():
     again = case(question.to_document())
     assert again == question
     assert again.execute().flows.equals(question.execute().flows)
-    assert not again.seeded(2).execute().flows.equals(question.execute().flows)
+    assert not again.with_seed(2).execute().flows.equals(question.execute().flows)
     spelt = question.replace(**{"arrivals.drain": True, "arrivals.warmup": None})
     assert spelt.fingerprint == question.fingerprint
     assert question.replace(**{"arrivals.load": 0.6}).fingerprint != question.fingerprint

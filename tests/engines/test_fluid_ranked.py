@@ -35,7 +35,7 @@ def test_the_seed_draws_the_demands_and_sigma_0_makes_them_equal():
     demand = FluidCase({"net": NET, "traffic": plain}).traffic().demand
     assert demand == pytest.approx(np.full(12, 5.0))
     question = FluidCase({"net": NET, "traffic": {"kind": "ranked"}})
-    assert not np.array_equal(question.traffic().demand, question.seeded(2).traffic().demand)
+    assert not np.array_equal(question.traffic().demand, question.with_seed(2).traffic().demand)
 
 
 def test_fits_find_what_was_drawn():

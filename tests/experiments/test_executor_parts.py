@@ -14,7 +14,13 @@ from ackclock.engines import registry
 from ackclock.errors import AckclockError
 from ackclock.experiments import scheduler
 from ackclock.experiments.executors import dask, local
-from ackclock.experiments.executors.local import Threads, _at_home, _portable, done, unpacked
+from ackclock.experiments.executors.local import (
+    Threads,
+    _at_home,
+    _portable,
+    run_task,
+    unpack_result,
+)
 from ackclock.experiments.executors.task import (
     ExecutorLostError,
     Finished,
@@ -45,10 +51,10 @@ def test_a_task_ends_with_the_first_run_that_fails():
             raise ValueError("no")
         return record(what.key)
 
-    found = done(task(1, "a", "b", "c"), one)
+    found = run_task(task(1, "a", "b", "c"), one)
     assert [made.key for made in found.records] == ["a"]
     assert (str(found.error), found.failed.key) == ("no", "b")
-    whole = done(task(1, "a", "c"), one)
+    whole = run_task(task(1, "a", "c"), one)
     assert ([made.key for made in whole.records], whole.error, whole.failed) == (
         ["a", "c"],
         None,
@@ -60,9 +66,9 @@ def test_what_another_process_answers_names_the_run_that_failed():
     import pickle
 
     of = task(1, "a", "b")
-    found = unpacked(of, pickle.dumps(((1,), None, "b")))
+    found = unpack_result(of, pickle.dumps(((1,), None, "b")))
     assert (found.records, found.error, found.failed) == ((1,), None, of.requests[1])
-    assert unpacked(of, pickle.dumps(((), None, None))).failed is None
+    assert unpack_result(of, pickle.dumps(((), None, None))).failed is None
 
 
 class StubbornError(Exception):
@@ -169,8 +175,8 @@ def test_a_cluster_counts_its_threads_and_the_memory_of_the_smallest_worker():
 
 
 def test_results_of_a_cluster_are_read_and_what_is_lost_is_done_again(monkeypatch):
-    monkeypatch.setattr(dask, "packed", lambda _: ())
-    monkeypatch.setattr(dask, "unpacked", lambda of, answer: Finished(of, (answer,)))
+    monkeypatch.setattr(dask, "pack_task", lambda _: ())
+    monkeypatch.setattr(dask, "unpack_result", lambda of, answer: Finished(of, (answer,)))
     of = task(7, "a", "b")
     works = cluster()
 
@@ -248,7 +254,7 @@ class Agenda:
         self.taken.append(made.key)
         self.finished.add(made.key)
 
-    def predicted(self, key):
+    def predict_s(self, key):
         return 4.0
 
     def labels(self, key):
@@ -362,4 +368,4 @@ def test_what_was_interrupted_is_raised_as_it_is():
 
 
 def test_a_precision_may_be_of_a_function():
-    assert Precision(lambda _: 1.0).wanted([1.0] * 20) == 20
+    assert Precision(lambda _: 1.0).count_replicates([1.0] * 20) == 20

@@ -12,7 +12,13 @@ from ackclock.errors import AckclockError, Problem, ScenarioError
 from ackclock.experiments import plan as plans
 from ackclock.experiments.design import Replicates
 from ackclock.experiments.grid import Axis, Block, Choice, Point, SweepError, blocks, points
-from ackclock.experiments.plan import Plan, Prepared, check_memory, check_worker_memory, prepared
+from ackclock.experiments.plan import (
+    Plan,
+    Prepared,
+    check_memory,
+    check_worker_memory,
+    prepare_points,
+)
 from ackclock.experiments.replication import Replication, replicate
 from ackclock.experiments.scheduler import Pace
 from ackclock.experiments.status_line import Status, describe
@@ -101,7 +107,7 @@ def design(cases, file=None):
 
 def test_problems_of_many_points_are_reported_once_and_no_more_than_ten():
     with pytest.raises(ScenarioError) as caught:
-        prepared(design([Wrong(0), Wrong(1), Wrong(-1)], file="s.toml"))
+        prepare_points(design([Wrong(0), Wrong(1), Wrong(-1)], file="s.toml"))
     assert [str(problem) for problem in caught.value.problems] == [
         "s.toml: x: is wrong, 0 (at x = 0, and at 1 more points)",
         "s.toml: y: is missing (at x = 0, and at 2 more points)",
@@ -109,7 +115,7 @@ def test_problems_of_many_points_are_reported_once_and_no_more_than_ten():
     # With y, ten and eleven problems.
     for count, reported, rest in ((18, 10, []), (22, 11, ["and 2 more problems"])):
         with pytest.raises(ScenarioError) as caught:
-            prepared(design([Wrong(number) for number in range(count)]))
+            prepare_points(design([Wrong(number) for number in range(count)]))
         found = [str(problem) for problem in caught.value.problems]
         assert len(found) == reported
         assert [text for text in found if text.startswith("and ")] == rest
@@ -117,7 +123,7 @@ def test_problems_of_many_points_are_reported_once_and_no_more_than_ten():
 
 def test_a_slot_has_the_seed_of_its_replicate():
     sweep = ac.sweep(ac.load(SMALL).replace(seed=7), reps=3)
-    (point,) = prepared(sweep)
+    (point,) = prepare_points(sweep)
     assert [plans.slot(sweep, point, r).seed for r in range(3)] == [7, 8, 9]
     assert plans.slot(sweep, point, 2).replicate == 2
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ackclock import analysis
-from ackclock.analysis.grouping import grouped, numbers, table_of
+from ackclock.analysis.grouping import group_rows, numbers, table_of
 from ackclock.errors import AckclockError
 
 RATES = st.lists(st.floats(1e-3, 1e9), min_size=1, max_size=30)
@@ -243,18 +243,18 @@ def test_who_demands_without_bound_shares_what_is_left():
 
 def test_groups_come_in_order_of_their_first_rows_with_all_their_rows():
     rows = pa.table({"a": [2, 1, 2], "b": ["x", "x", "y"], "v": [1.0, 2.0, 3.0]})
-    found = [(key, part["v"].to_pylist()) for key, part in grouped(rows, ["a"])]
+    found = [(key, part["v"].to_pylist()) for key, part in group_rows(rows, ["a"])]
     assert found == [({"a": 2}, [1.0, 3.0]), ({"a": 1}, [2.0])]
-    assert [key for key, _ in grouped(rows, ["b", "a"])] == [
+    assert [key for key, _ in group_rows(rows, ["b", "a"])] == [
         {"b": "x", "a": 2},
         {"b": "x", "a": 1},
         {"b": "y", "a": 2},
     ]
-    ((key, part),) = grouped(rows, [])
+    ((key, part),) = group_rows(rows, [])
     assert (key, part.num_rows) == ({}, 3)
-    assert list(grouped(rows.slice(3), [])) == []
+    assert list(group_rows(rows.slice(3), [])) == []
     with pytest.raises(AckclockError, match='the table has no column "w"'):
-        list(grouped(rows, ["a"], "v", "w"))
+        list(group_rows(rows, ["a"], "v", "w"))
 
 
 def test_numbers_leave_out_what_is_not_known_and_refuse_text():

@@ -114,43 +114,43 @@ def test_a_precision_has_its_bounds_and_defaults():
 def test_stopping_by_hand():
     until = Precision("x", half_width=0.5, at_least=2, at_most=9)
     # 1 and 3: 12.7062 beside 1. That is (12.7)^2 times as many; twice as many at most.
-    assert until.wanted([1.0]) == 2
-    assert until.wanted([1.0, 3.0]) == 4
+    assert until.count_replicates([1.0]) == 2
+    assert until.count_replicates([1.0, 3.0]) == 4
     # A mean of 0 allows nothing: twice as many, and no more than 9.
-    assert until.wanted([-1.0, 1.0]) == 4
-    assert until.wanted([-1.0, 1.0] * 3) == 8
-    assert until.wanted([-1.0, 1.0, 0.0] * 3) == 9
-    assert until.wanted([-1.0, 1.0] * 5) == 10
+    assert until.count_replicates([-1.0, 1.0]) == 4
+    assert until.count_replicates([-1.0, 1.0] * 3) == 8
+    assert until.count_replicates([-1.0, 1.0, 0.0] * 3) == 9
+    assert until.count_replicates([-1.0, 1.0] * 5) == 10
     # No variance is no half-width, of a mean of 0 too; it is looked at twice.
-    assert until.wanted([0.0, 0.0]) == 4
-    assert until.wanted([0.0] * 4) == 4
+    assert until.count_replicates([0.0, 0.0]) == 4
+    assert until.count_replicates([0.0] * 4) == 4
     three = Precision("x", half_width=0.5, at_least=3, at_most=9)
     # Negative means count by their size: -10 ± t(0.975, 2) s / sqrt(3) = 4.30265 * 1 / 1.73205.
-    assert three.wanted([-9.0, -10.0, -11.0]) == 6
-    assert three.wanted([-9.0, -10.0, -11.0] * 2) == 6
+    assert three.count_replicates([-9.0, -10.0, -11.0]) == 6
+    assert three.count_replicates([-9.0, -10.0, -11.0] * 2) == 6
     # 10 ± 1.7320 t = 10 ± 7.4525: of 5 that is 1.4905^2 times three, 6.66; no more than twice.
-    assert three.wanted([7.0, 10.0, 13.0]) == 6
+    assert three.count_replicates([7.0, 10.0, 13.0]) == 6
     # 10 ± 2.2 sqrt(1/3) t = 10 ± 5.4652: 1.1947 times three, 3.58, is four.
-    assert three.wanted([7.8, 10.0, 12.2]) == 4
+    assert three.count_replicates([7.8, 10.0, 12.2]) == 4
     # Just beyond, one more at least; just within, twice as many: 5 = 4.302653 s / 1.7320508.
     spread = 5 * math.sqrt(3) / 4.302652729911275
-    assert three.wanted([10 - 1.0001 * spread, 10.0, 10 + 1.0001 * spread]) == 4
-    assert three.wanted([10 - 0.9999 * spread, 10.0, 10 + 0.9999 * spread]) == 6
+    assert three.count_replicates([10 - 1.0001 * spread, 10.0, 10 + 1.0001 * spread]) == 4
+    assert three.count_replicates([10 - 0.9999 * spread, 10.0, 10 + 0.9999 * spread]) == 6
 
 
 def test_an_interval_that_is_narrow_at_one_look_alone_is_not_enough():
     until = Precision("x", half_width=0.1, at_least=3, at_most=40)
     narrow = [1.0, 1.01, 0.99]
-    assert until.wanted(narrow) == 6
+    assert until.count_replicates(narrow) == 6
     # The second look saw the other state: 0.5 of a mean of 0.83 is not within a tenth.
-    assert until.wanted([*narrow, 0.5, 0.5, 1.0]) == 12
-    assert until.wanted([*narrow, *narrow]) == 6
+    assert until.count_replicates([*narrow, 0.5, 0.5, 1.0]) == 12
+    assert until.count_replicates([*narrow, *narrow]) == 6
 
 
 def test_replicates_without_a_value_do_not_make_an_interval():
     until = Precision("x", half_width=0.1, at_least=5, at_most=40)
-    assert until.wanted([1.0, 1.0, math.nan, math.nan, math.nan]) == 8
-    assert until.wanted([math.nan] * 40) == 40
+    assert until.count_replicates([1.0, 1.0, math.nan, math.nan, math.nan]) == 8
+    assert until.count_replicates([math.nan] * 40) == 40
     assert not until.is_reached([1.0, 1.0, math.nan, math.nan, math.nan])
 
 

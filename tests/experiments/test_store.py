@@ -466,7 +466,7 @@ def test_ctrl_c_gives_3_and_keeps_what_finished(file, place):
     kept = len(keys_on_disk(place))
     assert 0 < kept < 8000
     with Store(place, writes=True) as store:
-        assert len(store.known(keys_on_disk(place))) == kept
+        assert len(store.find_stored(keys_on_disk(place))) == kept
 
 
 def test_a_store_that_is_removed_says_that_it_is_gone(file, place, monkeypatch, capsys):

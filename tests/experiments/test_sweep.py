@@ -516,19 +516,19 @@ def test_intervals_hold_their_mean_and_scale_with_their_values(values, factor):
 
 def test_stopping_requests_more_until_the_half_width_is_small():
     until = ac.Precision("x", half_width=0.1, at_most=40, at_least=3)
-    assert until.wanted([]) == 3
+    assert until.count_replicates([]) == 3
     # Equal values are as narrow as can be; whether they are again is looked at with twice as many.
-    assert until.wanted([5.0, 5.0, 5.0]) == 6
+    assert until.count_replicates([5.0, 5.0, 5.0]) == 6
     # mean 10, s = 2, n = 4: half-width 3.182 * 2/2 = 3.18, allowed 1: (3.18)^2 * 4 = 40.5,
     # but never more than twice as many at a time
     four = ac.Precision("x", half_width=0.1, at_most=40, at_least=4)
-    assert four.wanted([8.0, 12.0, 8.0 + 2 / 3, 12 - 2 / 3]) == 8
+    assert four.count_replicates([8.0, 12.0, 8.0 + 2 / 3, 12 - 2 / 3]) == 8
     # ten values 10 ± 1.725: s = 1.725 sqrt(10/9), half-width 2.262157 * 1.725 / 3 = 1.3007,
     # allowed 1: 1.3007^2 * 10 = 16.9
     ten = ac.Precision("x", half_width=0.1, at_most=40)
-    assert ten.wanted([8.275, 11.725] * 5) == 17
-    assert until.wanted([1.0, 100.0] * 20) == 40
-    assert until.wanted([math.nan] * 3) == 6
+    assert ten.count_replicates([8.275, 11.725] * 5) == 17
+    assert until.count_replicates([1.0, 100.0] * 20) == 40
+    assert until.count_replicates([math.nan] * 3) == 6
 
 
 @pytest.mark.parametrize(
@@ -575,7 +575,7 @@ class Line:
     def replace(self, **changes):
         return Line(**{"a": self.a, "x": self.x, **changes})
 
-    def seeded(self, _):
+    def with_seed(self, _):
         return self
 
     def to_document(self):

@@ -76,7 +76,7 @@ def test_a_trace_of_packets_is_a_list_of_packets_or_refused(folder, content):
     (folder / "packets.csv").write_bytes(content)
     spec = {"kind": "trace", "file": "packets.csv"}
     try:
-        made = traces.replayed("source", spec, folder, "flows[0].source")
+        made = traces.resolve_replayed("source", spec, folder, "flows[0].source")
     except AckclockError:
         return
     (entries,) = [value for key, value in made.items() if key != "kind"]
@@ -185,7 +185,7 @@ def test_a_pack_that_was_changed_is_noticed(kept, data):
     keys = {slot.key for slot in sweep.run(store=False, progress=False, workers=1).slots}
     try:
         with Store(place) as store:
-            assert (store.known(keys) == keys) == (bytes(content) == files[file])
+            assert (store.find_stored(keys) == keys) == (bytes(content) == files[file])
     except StoreError:
         assert bytes(content) != files[file]
     finally:

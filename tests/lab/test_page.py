@@ -97,7 +97,7 @@ def native_text(toml):
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_a_scenario_gives_the_digest_of_the_native_core(opened, file):
     scenario = load(file)
-    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.expanded().to_toml()))
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.resolve_files().to_toml()))
     assert here.digest() == scenario.run().summary["digest"]
 
 
@@ -517,7 +517,7 @@ def test_a_lesson_has_an_address_and_runs_as_the_native_core_does(opened, name):
 @pytest.mark.parametrize("name", ["parking-lot", "red-ecn", "dumbbell-aimd-vegas"])
 def test_the_capture_is_that_of_the_package(opened, tmp_path, name):
     scenario = load(ROOT / f"examples/{name}.toml").replace(duration="3 s", warmup="0 s")
-    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.expanded().to_toml()))
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(scenario.resolve_files().to_toml()))
     with here.page.expect_download() as waiting:
         here.page.click("#save-pcapng")
     assert waiting.value.suggested_filename == "capture.pcapng"
@@ -542,7 +542,7 @@ def blocks(capture):
 def test_a_capture_with_timestamps_is_left_to_the_package(opened):
     scenario = load(ROOT / "examples/parking-lot.toml").replace(duration="2 s", warmup="0 s")
     made = scenario.replace(tcp={"timestamps": True})
-    here = opened(lab.PAGE.as_uri() + lab.fragment_of(made.expanded().to_toml()))
+    here = opened(lab.PAGE.as_uri() + lab.fragment_of(made.resolve_files().to_toml()))
     here.page.click("#save-pcapng")
     assert "ackclock run --pcapng" in here.page.inner_text("#status")
 

@@ -447,7 +447,7 @@ def test_a_counterexample_runs_with_the_sender_of_a_library(monkeypatch):
     from ackclock.studies.differ import shipped
 
     monkeypatch.setattr(elsewhere, "_libraries", lambda _: ["mine"])
-    monkeypatch.setattr(shipped, "swapped", lambda scenario, _: scenario)
+    monkeypatch.setattr(shipped, "swap_controls", lambda scenario, _: scenario)
     question = make_question("copa", "utilisation=0.1")
     done = prove(question, periods=(2,)).replay
     other = elsewhere.replay_elsewhere(done, question.relation, question.claim, "stacks")["mine"]
@@ -483,7 +483,7 @@ def test_a_counterexample_runs_in_the_kernel():
 def test_a_build_without_libraries_says_how_to_build_them(monkeypatch, capsys):
     from ackclock.catalogue import schema
 
-    monkeypatch.setattr(schema, "shipped", dict)
+    monkeypatch.setattr(schema, "find_bundled", dict)
     arguments = ["aimd", "--property", "loss-above=2", "--replay", "stacks"]
     assert main(["prove", *arguments]) == 2
     assert '"make stacks" in a checkout' in capsys.readouterr().err

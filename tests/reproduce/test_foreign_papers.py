@@ -124,7 +124,9 @@ def test_queries_of_a_paper_are_bounded_together(monkeypatch):
     monkeypatch.setattr(view_texts, "MOST_CHARACTERS", 1000)
     found = []
     document = {"claim": [{"measure": "FROM views.v"} for _ in range(200)]}
-    made = view_texts.filled(document, {"v": "x" * 900}, lambda *problem: found.append(problem))
+    made = view_texts.insert_queries(
+        document, {"v": "x" * 900}, lambda *problem: found.append(problem)
+    )
     assert sum(len(claim["measure"]) for claim in made["claim"]) < 66 * 1000
     assert len(found) > 100
 

@@ -18,7 +18,7 @@ from ackclock.reproduce.run.studies import Means
 from ackclock.reproduce.search import surrogate
 from ackclock.reproduce.search.agreement import compare_votes
 from ackclock.reproduce.search.conflicts import find_conflicts
-from ackclock.reproduce.search.design import Rung, halved, plan, predict, rungs, sweeps
+from ackclock.reproduce.search.design import Rung, halve_points, plan, predict, rungs, sweeps
 from ackclock.reproduce.search.pins import find_pin
 from ackclock.reproduce.search.search import search
 from ackclock.reproduce.search.space import find_space, halves
@@ -132,7 +132,7 @@ def test_the_same_search_is_the_same_to_the_byte_and_runs_nothing_again(found, p
     )
     assert as_data(again, "c") == as_data(found, "c")
     # 64, 16 and 4 points, the defaults at each rung, and two judgements.
-    assert len(ran) == sum(halved(64, rungs(found.space, "fast"))) + 3 + 2
+    assert len(ran) == sum(halve_points(64, rungs(found.space, "fast"))) + 3 + 2
 
 
 def test_the_command_prints_its_plan_and_refuses_what_there_is_not(paper, capsys, tmp_path):
@@ -222,8 +222,8 @@ def test_the_first_tier_chooses_and_the_tier_itself_judges():
         "tier first",
         "tier full, 1 seed",
     ]
-    assert halved(256, levels) == [256, 64, 4]
-    assert halved(16, levels) == [16, 4, 2]
+    assert halve_points(256, levels) == [256, 64, 4]
+    assert halve_points(16, levels) == [16, 4, 2]
     # What the fast tier skips is skipped in the first tier, unless that states it.
     studies = read("legout1999").studies
     assert "first" in studies["room"].skipped

@@ -18,7 +18,14 @@ from ackclock.reproduce.run.judge import Part, Target
 from ackclock.reproduce.search import surrogate
 from ackclock.reproduce.search.agreement import Agreement, compare_votes
 from ackclock.reproduce.search.conflicts import find_conflicts
-from ackclock.reproduce.search.design import Rung, SearchPlan, halved, judge, kept, rungs
+from ackclock.reproduce.search.design import (
+    Rung,
+    SearchPlan,
+    count_survivors,
+    halve_points,
+    judge,
+    rungs,
+)
 from ackclock.reproduce.search.pins import find_pin
 from ackclock.reproduce.search.search import Found, Judgement, Tried, gain_p_value, score
 from ackclock.reproduce.search.space import Space, find_space
@@ -54,11 +61,20 @@ def test_rungs_of_every_tier():
 def test_one_point_in_four_goes_on_and_of_the_first_tier_one_in_sixteen():
     fast, full, first = Rung("fast", 1), Rung("full", 1), Rung("first", 0)
     counts = [3, 4, 5, 16, 17, 20, 21, 64]
-    assert [kept(n, fast, full) for n in counts] == [3, 4, 4, 4, 5, 5, 6, 16]
-    assert [kept(n, Rung("first", 1), first) for n in counts] == [3, 4, 4, 4, 5, 5, 6, 16]
+    assert [count_survivors(n, fast, full) for n in counts] == [3, 4, 4, 4, 5, 5, 6, 16]
+    assert [count_survivors(n, Rung("first", 1), first) for n in counts] == [
+        3,
+        4,
+        4,
+        4,
+        5,
+        5,
+        6,
+        16,
+    ]
     counts = [1, 2, 32, 33, 48, 49]
-    assert [kept(n, first, full) for n in counts] == [1, 2, 2, 3, 3, 4]
-    assert halved(64, [fast, fast, full]) == [64, 16, 4]
+    assert [count_survivors(n, first, full) for n in counts] == [1, 2, 2, 3, 3, 4]
+    assert halve_points(64, [fast, fast, full]) == [64, 16, 4]
 
 
 def test_a_plan_costs_its_rungs_with_the_defaults_and_two_judgements():

@@ -21,11 +21,11 @@ from ackclock.reproduce.run.estimates import (
 )
 from ackclock.reproduce.run.inference import ClaimFound, Inference, load, paper_hash
 from ackclock.reproduce.run.judge import Part, Target, compare, judge, target
-from ackclock.reproduce.run.layers import Row, csv_columns, ordered
+from ackclock.reproduce.run.layers import Row, csv_columns, order_values
 from ackclock.reproduce.run.measure import ClaimResult
 from ackclock.reproduce.run.readings import choose
-from ackclock.reproduce.run.sensitivity import drawn, plausible, shown, written
-from ackclock.reproduce.run.wording import measured
+from ackclock.reproduce.run.sensitivity import pick_value, plausible, write_value, written
+from ackclock.reproduce.run.wording import write_measured
 
 
 @pytest.mark.parametrize(
@@ -332,13 +332,13 @@ def test_what_was_measured_is_that_of_the_number_that_decides():
     def part(value, outcome, **more):
         return Part("", value, value, value, 1, "", outcome, "", **more)
 
-    assert measured(numbers()) == "-"
-    assert measured(numbers(part(2.0, "met"))) == "2"
+    assert write_measured(numbers()) == "-"
+    assert write_measured(numbers(part(2.0, "met"))) == "2"
     parts = (part(2.0, "met"), part(3.0, "undecided"), part(4.0, "missed"))
-    assert measured(numbers(*parts)) == "4; 1 of 3 met"
-    assert measured(numbers(*parts[:2])) == "3; 1 of 2 met"
+    assert write_measured(numbers(*parts)) == "4; 1 of 3 met"
+    assert write_measured(numbers(*parts[:2])) == "3; 1 of 2 met"
     # What the paper does not say decides nothing, and is not counted.
-    assert measured(numbers(parts[0], part(9.0, "missed", ours=True))) == "2"
+    assert write_measured(numbers(parts[0], part(9.0, "missed", ours=True))) == "2"
 
 
 def test_orders_are_counted_by_outcome_and_by_the_side_of_the_estimate():
@@ -388,24 +388,24 @@ def test_values_at_a_share_of_the_way_by_hand():
         return Parameter("p", "w", "r", Path(), range=entry)
 
     line = ranged(**{"from": 10, "to": 20})
-    assert [drawn(line, share) for share in (0, 0.25, 1)] == [10.0, 12.5, 20.0]
+    assert [pick_value(line, share) for share in (0, 0.25, 1)] == [10.0, 12.5, 20.0]
     log = ranged(**{"from": 1, "to": 10000, "scale": "log", "unit": "ms"})
-    assert [drawn(log, share) for share in (0.0, 0.5, 1.0)] == ["1 ms", "100 ms", "10,000 ms"]
-    assert drawn(ranged(**{"from": 0, "to": 1}), 0.123456) == 0.123
+    assert [pick_value(log, share) for share in (0.0, 0.5, 1.0)] == ["1 ms", "100 ms", "10,000 ms"]
+    assert pick_value(ranged(**{"from": 0, "to": 1}), 0.123456) == 0.123
     assert plausible(line) == [10.0, 15.0, 20.0]
     listed = Parameter("p", "w", "r", Path(), values=("x", "y", "z"))
     assert plausible(listed) == ["x", "y", "z"]
-    assert [drawn(listed, share) for share in (0.0, 0.33, 0.34, 0.67, 1.0)] == [
+    assert [pick_value(listed, share) for share in (0.0, 0.33, 0.34, 0.67, 1.0)] == [
         "x", "x", "y", "z", "z",
     ]  # fmt: skip
     assert written({"a": "10 ms", "b": [1, 2]}) == "a = 10 ms, b = [1, 2]"
     assert written({}) == "defaults"
-    assert shown(True) == "true"
+    assert write_value(True) == "true"
 
 
 def test_values_come_once_and_the_named_ones_first():
-    assert ordered(["b", "a", "c", "a"]) == ["b", "a", "c"]
-    assert ordered(["b", "a", "c", "a"], ["c", "x", "a"]) == ["c", "a", "b"]
+    assert order_values(["b", "a", "c", "a"]) == ["b", "a", "c"]
+    assert order_values(["b", "a", "c", "a"], ["c", "x", "a"]) == ["c", "a", "b"]
 
 
 def test_rows_behind_a_figure_have_intervals_and_layers_if_there_are_any():

@@ -12,7 +12,7 @@ import ackclock as ac
 from ackclock.errors import UnsupportedError
 from ackclock.results.formats import qlog
 from ackclock.results.formats.pcapng import _Flow
-from ackclock.results.formats.pcapng_blocks import captured, interface, section
+from ackclock.results.formats.pcapng_blocks import interface, section, write_packet
 from ackclock.results.formats.recorded import import_extra, require_any, rows_by, write_whole
 from ackclock.results.formats.registry import FORMATS
 from ackclock.results.formats.tcp_sizes import Segment, Sizes, TcpSizes
@@ -178,7 +178,7 @@ def test_blocks_of_a_capture_are_padded_and_have_their_length_twice():
     body = bytes.fromhex("6500 0000 00000000 0200 0400") + b"eth0"
     body += bytes.fromhex("0900 0100 09000000 0000 0000")
     assert made == struct.pack("<II", 1, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
-    made = captured(1, (5 << 32) + 6, b"12345", 40)
+    made = write_packet(1, (5 << 32) + 6, b"12345", 40)
     body = struct.pack("<IIIII", 1, 5, 6, 5, 40) + b"12345\0\0\0"
     assert made == struct.pack("<II", 6, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
 

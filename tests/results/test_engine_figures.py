@@ -245,7 +245,7 @@ links = [
 def test_the_demonstration_measures_flows_of_different_routes_by_their_max_min_shares():
     run = ac.load(LINE).run()
     assert geant_demo.max_min(run).tolist() == [1e6, 1e6, 7e6]
-    values = geant_demo.measured(run)
+    values = geant_demo.measure_run(run)
     assert values["jain_of_shares"] == pytest.approx(81 / (3 * 51))
     assert values["jain"] == pytest.approx(81 / (3 * 51), abs=0.02)
     assert values["fair"] > 0.999

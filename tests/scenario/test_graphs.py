@@ -181,7 +181,7 @@ def test_weights_of_a_csv_file_choose_the_way(tmp_path, column):
     assert way(net) == ["a->c", "c->b"]
     file = tmp_path / "s.toml"
     file.write_text(f'duration = 1\nnet = {{ kind = "csv", folder = ".", weight = "{column}" }}\n')
-    assert ac.load(file).expanded().data["net"]["links"] == list(net.links)
+    assert ac.load(file).resolve_files().data["net"]["links"] == list(net.links)
 
 
 def test_a_weight_that_is_none_is_reported(tmp_path):
@@ -390,7 +390,7 @@ def test_imported_networks_are_expanded_relative_to_the_scenario_file(tmp_path):
     )
     scenario = ac.load(file)
     assert scenario.data["net"]["kind"] == "csv"
-    full = scenario.expanded()
+    full = scenario.resolve_files()
     assert full.data["net"]["kind"] == "graph"
     assert len(full.data["net"]["links"]) == 3
     assert ac.load(full.to_toml()).fingerprint == full.fingerprint
@@ -418,7 +418,7 @@ def test_a_malformed_trace_is_reported_with_its_line(tmp_path, trace, reported):
     (tmp_path / "x.up").write_text(trace)
     (tmp_path / "s.toml").write_text(MAHIMAHI)
     with pytest.raises(ac.ScenarioError) as caught:
-        ac.load(tmp_path / "s.toml").expanded()
+        ac.load(tmp_path / "s.toml").resolve_files()
     assert reported in str(caught.value)
     assert caught.value.problems[0].path == "net.schedule"
 
@@ -426,5 +426,5 @@ def test_a_malformed_trace_is_reported_with_its_line(tmp_path, trace, reported):
 def test_a_trace_becomes_the_list_of_its_times(tmp_path):
     (tmp_path / "x.up").write_text("1\n1\n4\n")
     (tmp_path / "s.toml").write_text(MAHIMAHI)
-    full = ac.load(tmp_path / "s.toml").expanded()
+    full = ac.load(tmp_path / "s.toml").resolve_files()
     assert full.data["net"]["schedule"] == {"mahimahi": [1, 1, 4]}

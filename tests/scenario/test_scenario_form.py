@@ -225,18 +225,18 @@ def test_replace_changes_a_copy_only(scenario):
 
 
 def test_a_parameter_may_be_set_on_an_algorithm_given_by_name(scenario):
-    data = paths.replaced({"flows": [{"cc": "x"}]}, {"flows[0].cc.alpha": 3})
+    data = paths.replace_values({"flows": [{"cc": "x"}]}, {"flows[0].cc.alpha": 3})
     assert data == {"flows": [{"cc": {"kind": "x", "alpha": 3}}]}
 
 
 def test_a_parameter_may_be_set_on_a_class_given_by_name():
-    data = paths.replaced({"flows": [{"cc": "mine.py:Mine"}]}, {"flows[0].cc.target": "3ms"})
+    data = paths.replace_values({"flows": [{"cc": "mine.py:Mine"}]}, {"flows[0].cc.target": "3ms"})
     assert data["flows"][0]["cc"] == {"kind": "python", "class": "mine.py:Mine", "target": "3ms"}
 
 
 def test_a_path_names_an_entry_by_its_id():
     data = {"flows": [{"id": "a"}, {"id": "1", "cc": "cubic"}, {"pair": 3}]}
-    changed = paths.replaced(
+    changed = paths.replace_values(
         data, {"flows[a].start": 2, 'flows["1"].cc.beta': 0.5, "flows[1].x": 0}
     )
     assert changed["flows"] == [
@@ -247,9 +247,9 @@ def test_a_path_names_an_entry_by_its_id():
     with pytest.raises(
         ac.ScenarioError, match=r'flows has no entry with id "ab"; did you mean "a"'
     ):
-        paths.replaced(data, {"flows[ab].start": 2})
+        paths.replace_values(data, {"flows[ab].start": 2})
     with pytest.raises(ac.ScenarioError, match="no entry has an id; number them from 0"):
-        paths.replaced({"flows": [{"pair": 0}]}, {"flows[a].start": 2})
+        paths.replace_values({"flows": [{"pair": 0}]}, {"flows[a].start": 2})
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_a_file_says_what_a_list_would(load):
     scenario = load()
     listed = ac.load(LISTS).run()
     assert scenario.run().summary["digest"] == listed.summary["digest"]
-    assert scenario.expanded().run().summary["flows"] == listed.summary["flows"]
+    assert scenario.resolve_files().run().summary["flows"] == listed.summary["flows"]
     assert len(scenario.run().summary["flows"]) == 4
 
 
@@ -122,13 +122,13 @@ flows = [{ pair = 0 }]
 def _read(path, monkeypatch, least_bytes):
     """What a file of packets says, or what is wrong with it; with columns from so many bytes on."""
     from ackclock.scenario import plain_csv
-    from ackclock.scenario.traces import replayed, tabled
+    from ackclock.scenario.traces import resolve_replayed, to_tables
 
     monkeypatch.setattr(plain_csv, "LEAST_BYTES", least_bytes)
     try:
         spec = {"kind": "trace", "file": path.name}
-        made = replayed("source", spec, path.parent, "source")
-        return repr(tabled({"flows": [{"source": made}]}))
+        made = resolve_replayed("source", spec, path.parent, "source")
+        return repr(to_tables({"flows": [{"source": made}]}))
     except ac.ScenarioError as error:
         return str(error)
 
@@ -171,7 +171,7 @@ def test_a_plain_file_is_read_by_column(tmp_path, monkeypatch):
     monkeypatch.setattr(plain_csv, "LEAST_BYTES", 0)
     monkeypatch.setattr(traces.csv_rows, "rows", None)
     spec = {"kind": "trace", "file": "p.csv"}
-    made = traces.replayed("source", spec, tmp_path, "source")["packets"]
+    made = traces.resolve_replayed("source", spec, tmp_path, "source")["packets"]
     assert made == [(0.0, 40), (0.25, 1500)]
     assert made.tables() == [{"at": 0.0, "size": 40}, {"at": 0.25, "size": 1500}]
 
@@ -192,8 +192,8 @@ def test_what_is_read_by_column_is_the_same_scenario(load, monkeypatch, arrivals
         return (
             scenario.fingerprint,
             scenario.run().summary["digest"],
-            scenario.seeded(9).run().summary["digest"],
-            scenario.expanded().to_toml(),
+            scenario.with_seed(9).run().summary["digest"],
+            scenario.resolve_files().to_toml(),
             scenario.to_document(),
         )
 

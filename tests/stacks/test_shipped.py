@@ -7,7 +7,7 @@ import ackclock as ac
 from ackclock.catalogue import schema
 from ackclock.cli.main import cli
 
-SHIPPED = sorted(schema.shipped())
+SHIPPED = sorted(schema.find_bundled())
 with_libraries = pytest.mark.skipif(not SHIPPED, reason="this build has no libraries: make stacks")
 without_libraries = pytest.mark.skipif(bool(SHIPPED), reason="this build has the libraries")
 
@@ -88,7 +88,7 @@ def test_the_command_line_lists_them_with_crate_and_version():
     listed = CliRunner().invoke(cli, ["list", "cc"]).output
     for name in SHIPPED:
         [line] = [line for line in listed.splitlines() if f" {name} " in f" {line} "]
-        assert schema.shipped()[name]["crate"] in line
+        assert schema.find_bundled()[name]["crate"] in line
         assert "shipped" in line
     shown = CliRunner().invoke(cli, ["show", "s2n/bbr2"]).output
     assert "Python: 's2n/bbr2'" in shown

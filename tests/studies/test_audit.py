@@ -91,7 +91,7 @@ def test_verdicts(ratio: float, model: float | None, expected: str):
 
 def test_the_page_is_self_contained_and_its_numbers_are_json(tmp_path: Path):
     def made(situation: str, n: int, ratio: float, **other: Any) -> rows.Row:
-        model = rows.predicted(situation, n)
+        model = rows.predict_ratio(situation, n)
         assert model is not None
         shares = (1 / (1 + ratio), 1 - 1 / (1 + ratio)) if n == 2 else (0.0, 1.0)
         known = {

@@ -14,8 +14,8 @@ from ackclock.cli.main import cli
 from ackclock.errors import Problem
 from ackclock.studies.differ.differ import differ
 from ackclock.studies.differ.measure import Place, Trace, count_cuts, judge, part
-from ackclock.studies.differ.peers import named
-from ackclock.studies.differ.shipped import swapped
+from ackclock.studies.differ.peers import read_peers
+from ackclock.studies.differ.shipped import swap_controls
 
 SCENARIO = """
 duration = "12 s"
@@ -122,14 +122,14 @@ def test_more_seeds_never_make_a_shift_of_a_fifth_pass():
 
 
 def test_a_peer_that_nobody_knows_gets_the_nearest_name():
-    assert named("s2n, quinn,s2n") == ["s2n", "quinn"]
+    assert read_peers("s2n, quinn,s2n") == ["s2n", "quinn"]
     with pytest.raises(ac.ScenarioError, match='there is no peer "quin"; did you mean "quinn"'):
-        named("quin")
+        read_peers("quin")
 
 
 def test_a_scenario_without_a_control_of_the_peer_is_refused():
     with pytest.raises(ac.ScenarioError, match='expected cc = "cubic" or "bbr2"'):
-        swapped(scenario("copa"), "s2n")
+        swap_controls(scenario("copa"), "s2n")
 
 
 def test_a_peer_is_compared_with_the_scenario_that_it_names(monkeypatch):
@@ -137,7 +137,7 @@ def test_a_peer_is_compared_with_the_scenario_that_it_names(monkeypatch):
     from ackclock.studies.differ.peers import Prepared
 
     def run(seed):
-        done = scenario("cubic").replace(**{"record.tables": ["windows"]}).seeded(seed).run()
+        done = scenario("cubic").replace(**{"record.tables": ["windows"]}).with_seed(seed).run()
         for flow in done.summary["flows"]:
             flow["srtt_mean_s"] = None  # what this peer does not measure
         return done
@@ -163,7 +163,9 @@ def test_without_a_choice_all_that_can_run_it_are_compared_and_the_others_named(
             raise ac.UnsupportedError("ns is not on PATH")
         if peer == "ns3":
             raise ac.ScenarioError([Problem("flows[0].cc", "is of no use"), Problem("net", "nor")])
-        return Prepared(case, lambda seed: case.seeded(seed).run(), lambda _: [0], lambda _: peer)
+        return Prepared(
+            case, lambda seed: case.with_seed(seed).run(), lambda _: [0], lambda _: peer
+        )
 
     monkeypatch.setattr(registry, "prepare", make)
     case = scenario("aimd")
@@ -181,7 +183,7 @@ def test_without_a_choice_all_that_can_run_it_are_compared_and_the_others_named(
         differ(case)
 
 
-@pytest.mark.skipif(not schema.shipped(), reason="this build has no libraries: make stacks")
+@pytest.mark.skipif(not schema.find_bundled(), reason="this build has no libraries: make stacks")
 def test_the_command_prints_a_table_and_writes_page_and_data(tmp_path):
     file, out = tmp_path / "two.toml", tmp_path / "out"
     file.write_text(SCENARIO.format(cc="cubic"))
@@ -214,7 +216,7 @@ def test_windows_looked_at_at_intervals_are_the_last_of_each():
     import pyarrow as pa
 
     from ackclock.results.run import Run
-    from ackclock.studies.differ.measure import sampled
+    from ackclock.studies.differ.measure import sample_windows
 
     windows = pa.table(
         {
@@ -223,7 +225,11 @@ def test_windows_looked_at_at_intervals_are_the_last_of_each():
             "cwnd_segments": [1.0, 2.0, 9.0, 3.0, 4.0, 5.0],
         }
     )
-    rows = sampled(Run(scenario(), {}, {"windows": windows}), 0.01).tables["windows"].to_pydict()
+    rows = (
+        sample_windows(Run(scenario(), {}, {"windows": windows}), 0.01)
+        .tables["windows"]
+        .to_pydict()
+    )
     assert rows["cwnd_segments"] == [1.0, 9.0, 3.0, 4.0, 5.0]
     assert rows["time_s"] == pytest.approx([0.0, 0.11, 0.11, 0.12, 0.5])
 

@@ -13,7 +13,7 @@ from ackclock.cli.main import main
 from ackclock.experiments.statistics import Mean
 from ackclock.studies.algorithm_argument import Subject
 from ackclock.studies.evaluate_control import grid
-from ackclock.studies.evaluate_control.judge import Judgement, Neighbour, judged
+from ackclock.studies.evaluate_control.judge import Judgement, Neighbour, judge_results
 from ackclock.studies.evaluate_control.page import page, sentences
 from ackclock.studies.evaluate_control.run import evaluate
 
@@ -82,7 +82,7 @@ def test_scores_are_computed_seed_by_seed():
         {"router": "DRR", "other": "AIMD", "id": "own0", "goodput_bps": 9.0, **place},
         {"router": "DRR", "other": "AIMD", "id": "other0", "goodput_bps": 6.0, **place},
     ]
-    found = judged(
+    found = judge_results(
         Subject("Mine", "mine.py:Mine"),
         fake(rows, [{**alone_flow, **place}]),
         fake(rows[:1], shared_flows),
@@ -129,7 +129,7 @@ def test_c_is_measured_where_the_other_seed_says_that_it_is_worst():
         for (control, environment), values in goodput.items()
         for replicate in (0, 1)
     ]
-    found = judged(Subject("Mine", "mine.py:Mine"), fake(rows), fake(rows[:1]))
+    found = judge_results(Subject("Mine", "mine.py:Mine"), fake(rows), fake(rows[:1]))
     # By the second seed sq-low is worst, where the first has 0.1; by the first cons-low, where the
     # second has 0.1.
     c = found.rank_c["SACK + DRR", "Mine"]

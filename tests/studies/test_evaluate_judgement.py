@@ -14,7 +14,7 @@ from ackclock.experiments.plan import Slot
 from ackclock.experiments.statistics import Mean
 from ackclock.studies.algorithm_argument import Subject
 from ackclock.studies.evaluate_control import grid
-from ackclock.studies.evaluate_control.judge import Judgement, Neighbour, judged, mean_ratio
+from ackclock.studies.evaluate_control.judge import Judgement, Neighbour, judge_results, mean_ratio
 from ackclock.studies.evaluate_control.page import page, sentences
 from ackclock.studies.evaluate_control.report import _shade, chart
 from ackclock.studies.evaluate_control.run import Evaluation
@@ -52,7 +52,7 @@ MINE = Subject("Mine", "mine.py:Mine")
 def test_seeds_that_give_one_run_are_said_to():
     goodput = {("Mine", "x"): (1.0, 1.0), ("Other", "x"): (0.9, 0.9)}
     equal = result(rows(goodput), digests={"a": "one", "b": "one"})
-    found = judged(MINE, equal, result([]))
+    found = judge_results(MINE, equal, result([]))
     assert (found.one_run, found.points) == (1, 1)
     assert "At all points all seeds give one and the same run" in sentences(judgement(
         one_run=found.one_run, points=found.points
@@ -61,7 +61,7 @@ def test_seeds_that_give_one_run_are_said_to():
 
 
 def judge(goodput, alone=(), shared=(), **more):
-    return judged(MINE, result(rows(goodput, **more), alone), result([], shared))
+    return judge_results(MINE, result(rows(goodput, **more), alone), result([], shared))
 
 
 def test_the_best_are_those_whose_distance_may_be_chance_in_order_of_their_means():
@@ -156,7 +156,7 @@ def test_stopped_evaluations_are_not_judged():
     whole = result(rows({("Mine", "x"): (1.0,)}))
     for alone, shared in ((True, False), (False, True)):
         with pytest.raises(AckclockError, match="was stopped before its end; run it again"):
-            judged(
+            judge_results(
                 MINE,
                 SimpleNamespace(**{**vars(whole), "interrupted": alone}),
                 SimpleNamespace(**{**vars(whole), "interrupted": shared}),
@@ -452,7 +452,7 @@ def test_both_sweeps_have_the_control_and_all_others_once():
         "flows": [{"pair": 0, "count": 10, "stagger": "100 ms", "cc": "vegas"}],
         "duration": 30.0, "warmup": 4.0, "seed": 5,
     }  # fmt: skip
-    shared = grid.shared(Subject("vegas", "vegas"), tier, seed=6, reps=1)
+    shared = grid.make_shared_sweep(Subject("vegas", "vegas"), tier, seed=6, reps=1)
     assert [len(block.rows) for block in shared.grid] == [6, 4, 1]
     data = shared.case_at(shared.points[0]).data
     half = {"count": 5, "stagger": "200 ms", "recovery": "sack"}

@@ -19,7 +19,14 @@ from ackclock.studies.evaluate_queue import scenarios
 from ackclock.studies.evaluate_queue.page import page, sentences
 from ackclock.studies.evaluate_queue.report import chart
 from ackclock.studies.evaluate_queue.run import _mean_rate, evaluate_queue
-from ackclock.studies.evaluate_queue.score import Scores, _run, better, ellipse, reference, scored
+from ackclock.studies.evaluate_queue.score import (
+    Scores,
+    _run,
+    better,
+    ellipse,
+    reference,
+    score_runs,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -223,13 +230,13 @@ class Result:
 
 
 def test_scores_are_by_queue_and_metric_in_order_of_the_runs():
-    made = scored(Result([("a", 2e6), ("b", 4e6), ("a", 6e6)]), "friendly", 0.5)
+    made = score_runs(Result([("a", 2e6), ("b", 4e6), ("a", 6e6)]), "friendly", 0.5)
     assert made.queues == ["a", "b"]
     assert made.values["a", "goodput"].tolist() == [0.2, 0.6]
     assert made.values["b", "goodput"].tolist() == [0.4]
     assert made.points["a"].tolist() == [[100.0, 0.2], [100.0, 0.6]]
     assert made.mean("a", "loss_percent").mean == 10.0
-    assert scored(Result([("a", 2e6)]), "friendly").values["a", "goodput"].tolist() == [0.1]
+    assert score_runs(Result([("a", 2e6)]), "friendly").values["a", "goodput"].tolist() == [0.1]
 
 
 def test_the_reference_is_drop_tail_or_the_last():

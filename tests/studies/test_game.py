@@ -129,18 +129,18 @@ def document(**changes):
 def test_a_hose_takes_all_behind_fifo_and_half_behind_fq():
     played = play(from_document(document()), store=False, progress=False)
     alone = {
-        network: next(one for one in played.judged(network) if one.profile == (1, 1))
+        network: next(one for one in played.judge_profiles(network) if one.profile == (1, 1))
         for network in ("FIFO", "FQ")
     }
     assert alone["FIFO"].payoffs["hose"].mean > 4.5
     assert alone["FQ"].payoffs["hose"].mean == pytest.approx(2.5, rel=0.1)
     # A sawtooth in a buffer of half its BDP: between 3/4 and all of its share.
     assert 0.75 * 2.5 < alone["FQ"].payoffs["aimd"].mean < 2.5
-    both = next(one for one in played.judged("FIFO") if one.profile == (0, 2))
+    both = next(one for one in played.judge_profiles("FIFO") if one.profile == (0, 2))
     assert both.verdict == "equilibrium"
     assert played.price("FIFO").mean == pytest.approx(1, abs=0.05)
     for network in ("FIFO", "FQ"):
-        for one in played.judged(network):
+        for one in played.judge_profiles(network):
             together = sum(
                 count * one.payoffs[name].mean
                 for name, count in zip(played.names, one.profile, strict=True)
@@ -157,7 +157,7 @@ def test_two_connections_get_twice_the_share_of_one():
     made = document(strategies=strategies, networks={"RED": {"net.qdisc": "red"}})
     made["scenario"] |= {"duration": "60 s"}
     played = play(from_document(made), store=False, progress=False)
-    mixed = next(one for one in played.judged("RED") if one.profile == (1, 1))
+    mixed = next(one for one in played.judge_profiles("RED") if one.profile == (1, 1))
     assert mixed.payoffs["two"].mean / mixed.payoffs["one"].mean == pytest.approx(2, rel=0.25)
 
 

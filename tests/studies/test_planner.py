@@ -17,7 +17,7 @@ from ackclock.studies.bottlenecks.operators import read_network
 from ackclock.studies.bottlenecks.survey import survey as survey_rates
 from ackclock.studies.planner.answers import text
 from ackclock.studies.planner.enforcement import enforcement
-from ackclock.studies.planner.failures import everything, named, survey
+from ackclock.studies.planner.failures import everything, failure_from_names, survey
 from ackclock.studies.planner.hashing import Hashing
 from ackclock.studies.planner.situation import Situation, read_situation
 from ackclock.studies.planner.upgrades import upgrades
@@ -60,7 +60,7 @@ def test_loads_over_time_divide_equally(tmp_path: Path) -> None:
 
 def test_what_breaks_at_eight_in_the_evening(tmp_path: Path) -> None:
     situation = ring(tmp_path, "20:00")
-    found = survey(situation, failed=[named(situation, ["d"])])
+    found = survey(situation, failed=[failure_from_names(situation, ["d"])])
     # All goes by b: 12 of 10 Gbit/s from a to b, whatever is done.
     assert found.impact["utilisation"][0] == pytest.approx(1.2)
     assert found.least_lost(0) == pytest.approx(2e9)
@@ -71,7 +71,7 @@ def test_what_breaks_at_eight_in_the_evening(tmp_path: Path) -> None:
     both = survey(situation, "risk-groups")
     assert both.failed[0].name == "duct"
     assert both.impact["disconnected"][0] == pytest.approx(4e9)  # to b
-    node = survey(situation, failed=[named(situation, ["b"])])
+    node = survey(situation, failed=[failure_from_names(situation, ["b"])])
     assert node.impact["own"][0] == pytest.approx(4e9)
     assert node.impact["disconnected"][0] == 0
 
@@ -108,7 +108,7 @@ def on_paths(situation: Situation, seed: int) -> Situation:
     random = np.random.default_rng(seed)
     other = situation.with_cost(np.repeat(random.integers(1, 9, situation.links), 2).astype(float))
     pairs = np.arange(0, len(situation.volume), 3)
-    net, _ = other.routed(np.isin(np.arange(len(situation.volume)), pairs), situation.volume[pairs])
+    net, _ = other.route(np.isin(np.arange(len(situation.volume)), pairs), situation.volume[pairs])
     share = random.choice([0.25, 1.0], len(pairs))
     return replace(
         situation, paths=GivenPaths(pairs.astype(np.uint32), share, net.offsets, net.hops)
@@ -123,7 +123,7 @@ def test_pairs_that_are_skipped_are_not_among_the_worst(seed: int) -> None:
     elif seed % 3 == 2:
         situation = replace(situation, hashing=Hashing(3e8, seed))
     links = everything(situation, "links")
-    pairs = [named(situation, [a.name, b.name]) for a, b in combinations(links, 2)]
+    pairs = [failure_from_names(situation, [a.name, b.name]) for a, b in combinations(links, 2)]
     found, all_pairs = survey(situation, "pairs"), survey(situation, failed=pairs)
     assert found.tried == len(pairs) == 105
     for i in range(10):
@@ -285,7 +285,7 @@ def test_all_problems_of_a_file_with_their_lines(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match='there is no time "9"'):
         ring(tmp_path, "9")
     with pytest.raises(ScenarioError, match="did you mean"):
-        named(ring(tmp_path), ["a - bb"])
+        failure_from_names(ring(tmp_path), ["a - bb"])
     (tmp_path / "zero.csv").write_text("source,target,capacity_bps,weight\na,b,1 Gbps,0\n")
     with pytest.raises(ScenarioError, match='line 2: has the weight "0"'):
         read_situation(tmp_path / "zero.csv", demands=tmp_path / "series.csv")

@@ -13,7 +13,7 @@ import pytest
 from ackclock.cli import main as cli
 from ackclock.cli.main import main
 from ackclock.errors import ScenarioError
-from ackclock.studies.planner.failures import named, survey
+from ackclock.studies.planner.failures import failure_from_names, survey
 from ackclock.studies.planner.situation import costs, read_situation
 from ackclock.studies.planner.weights import search
 
@@ -84,7 +84,7 @@ def test_weights_that_differ_by_direction_are_kept(tmp_path: Path) -> None:
     rows = found.to_data()["weights"]
     assert [row["weight"] for row in rows] == found.cost[::2].tolist()
     assert [row["back_weight"] for row in rows] == found.cost[1::2].tolist()
-    names = {name for name, _, _ in found.changed()}
+    names = {name for name, _, _ in found.list_changes()}
     for i in np.flatnonzero(found.cost != situation.cost):
         assert names & {situation.direction(int(i)), situation.link(int(i) // 2)}
 
@@ -160,7 +160,7 @@ def test_links_between_nodes_of_any_names_can_fail(tmp_path: Path) -> None:
     for row in range(situation.links):
         a, b = graph.nodes[graph.src[2 * row]], graph.nodes[graph.dst[2 * row]]
         for name in (f"{a} - {b}", f"{b} - {a}", f"{a}->{b}"):
-            assert set(named(situation, [name]).links) == {2 * row, 2 * row + 1}
+            assert set(failure_from_names(situation, [name]).links) == {2 * row, 2 * row + 1}
 
 
 def test_a_name_of_two_links_is_refused(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_name_of_two_links_is_refused(tmp_path: Path) -> None:
     demands = write(tmp_path / "d.csv", "source,target,demand_bps", [["a", "c", 1e8]])
     situation = read_situation(links, demands=demands)
     with pytest.raises(ScenarioError, match='"a - b - c" names several links'):
-        named(situation, ["a - b - c"])
+        failure_from_names(situation, ["a - b - c"])
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from ackclock.cli.main import cli
 from ackclock.errors import ScenarioError
 from ackclock.studies.planner.enforcement import enforcement
-from ackclock.studies.planner.failures import everything, named, survey
+from ackclock.studies.planner.failures import everything, failure_from_names, survey
 from ackclock.studies.planner.hashing import Hashing
 from ackclock.studies.planner.sampling import read_sizes, sample, variance, write_series
 from ackclock.studies.planner.situation import Situation, read_situation
@@ -80,7 +80,7 @@ def test_a_second_failure_may_add_more_than_its_link_carried(tmp_path: Path) -> 
     demands = "source,target,demand_bps,flows\na,b,30 Gbps,5\nb,a,20 Gbps,4\n"
     situation = diamond(tmp_path, demands, Hashing(seed=10))
     links = everything(situation, "links")
-    pairs = [named(situation, [a.name, b.name]) for a, b in combinations(links, 2)]
+    pairs = [failure_from_names(situation, [a.name, b.name]) for a, b in combinations(links, 2)]
     found, brute = survey(situation, "pairs"), survey(situation, failed=pairs)
     assert found.solved == found.tried == len(pairs)
     for i in range(10):
@@ -97,7 +97,7 @@ def test_a_second_failure_may_add_more_than_its_link_carried(tmp_path: Path) -> 
 def test_a_failure_moves_only_flows_of_routers_that_lose_a_next_hop(tmp_path: Path) -> None:
     demands = "source,target,demand_bps,flows\na,b,4 Gbps,40\nb,a,4 Gbps,40\n"
     situation = diamond(tmp_path, demands, Hashing())
-    failed = named(situation, ["a - w"])
+    failed = failure_from_names(situation, ["a - w"])
     up = np.ones(len(situation.capacity), dtype=np.bool_)
     up[list(failed.links)] = False
     before, after = situation.loads, situation.core().loads(up=up)[0]
@@ -147,7 +147,7 @@ def test_rates_and_fair_queueing_follow_the_paths_of_flows(tmp_path: Path) -> No
     # Equal shares would fit: 7.5 of 10 on each of four; on the first path alone 20 of 30 are lost.
     assert upgrades(replace(hashed, hashing=None), "total").before == pytest.approx(10e9)
     assert upgrades(hashed, "total").before == pytest.approx(30e9)
-    net, owner = hashed.routed(np.array([True]), hashed.volume)
+    net, owner = hashed.route(np.array([True]), hashed.volume)
     assert net.n_flows == 4
     assert owner.tolist() == [0] * 4
     assert net.demand is not None

@@ -10,7 +10,7 @@ import pytest
 
 from ackclock.errors import ScenarioError
 from ackclock.studies.planner.answers import text
-from ackclock.studies.planner.failures import named, survey
+from ackclock.studies.planner.failures import failure_from_names, survey
 from ackclock.studies.planner.hashing import Hashing
 from ackclock.studies.planner.situation import Situation, read_situation
 from ackclock.studies.planner.upgrades import upgrades
@@ -60,25 +60,25 @@ def test_a_broken_path_returns_to_the_shortest_one(tmp_path: Path, hashing: Hash
     demands = "a,c,8 Gbps\na,b,4 Gbps\n"
     situation = replace(square(tmp_path, "path\na;d;c\n", demands), hashing=hashing)
     assert loads(situation) == pytest.approx({"a->b": 4, "a->d": 8, "d->c": 8})
-    broken = survey(situation, failed=[named(situation, ["d - c"])])
+    broken = survey(situation, failed=[failure_from_names(situation, ["d - c"])])
     # All 12 go from a to b: 2 too much; each demand loses a sixth.
     assert broken.least_lost(0) == pytest.approx(2e9)
     assert [part for _, _, part in broken.hurt[0].demands] == pytest.approx([10 / 12, 10 / 12])
     # The shortest way of a to c fails, which nobody takes; a to b goes round.
-    other = survey(situation, failed=[named(situation, ["a - b"])])
+    other = survey(situation, failed=[failure_from_names(situation, ["a - b"])])
     assert other.impact["utilisation"][0] == pytest.approx(1.2)
     assert other.hurt[0].count == 2
-    gone = survey(situation, failed=[named(situation, ["c"])])
+    gone = survey(situation, failed=[failure_from_names(situation, ["c"])])
     assert gone.impact["own"][0] == pytest.approx(8e9)
     assert gone.impact["disconnected"][0] == gone.impact["utilisation"][0] - 0.4 == 0
-    apart = survey(situation, failed=[named(situation, ["d - c", "b - c"])])
+    apart = survey(situation, failed=[failure_from_names(situation, ["d - c", "b - c"])])
     assert apart.impact["disconnected"][0] == pytest.approx(8e9)
 
 
 def test_rates_and_the_bound_over_routings_follow_given_paths(tmp_path: Path) -> None:
     demands = "a,c,16 Gbps\n"
     situation = square(tmp_path, "path,share\na;d;c,0.75\n", demands)
-    net, owner = situation.routed(np.array([True]), situation.volume)
+    net, owner = situation.route(np.array([True]), situation.volume)
     assert owner.tolist() == [0, 0]
     assert net.max_min().tolist() == pytest.approx([10e9, 4e9])
     found = upgrades(situation, "total", count=2)

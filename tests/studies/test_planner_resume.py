@@ -10,7 +10,7 @@ import pytest
 
 from ackclock.errors import ScenarioError
 from ackclock.studies.planner import failures
-from ackclock.studies.planner.failures import named, survey
+from ackclock.studies.planner.failures import failure_from_names, survey
 from ackclock.studies.planner.given import GivenPaths
 from ackclock.studies.planner.hashing import Hashing
 from ackclock.studies.planner.resume import Parts
@@ -115,12 +115,12 @@ def test_a_part_in_pieces_is_computed_anew(tmp_path: Path) -> None:
 def test_what_a_node_sends_itself_is_not_lost_to_others_when_it_fails(tmp_path: Path) -> None:
     situation = square(tmp_path)
     # b is an end of 5 Gbit/s; 8 from a to c go by d, which carries them.
-    found = survey(situation, failed=[named(situation, ["b"])])
+    found = survey(situation, failed=[failure_from_names(situation, ["b"])])
     assert found.impact["own"][0] == pytest.approx(5e9)
     assert found.hurt[0].lost == 0
     assert found.hurt[0].count == 0
     # Without c too nothing of a to c is left: its own as well.
-    both = survey(situation, failed=[named(situation, ["b", "d"])])
+    both = survey(situation, failed=[failure_from_names(situation, ["b", "d"])])
     assert both.hurt[0].lost == pytest.approx(8e9)
     assert [pair for pair, _, _ in both.hurt[0].demands] == ["a->c"]
 

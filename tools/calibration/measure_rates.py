@@ -27,7 +27,7 @@ from ackclock.reproduce.run.judge import Part, judge
 from ackclock.reproduce.run.measure import Evaluated
 from ackclock.studies.algorithm_argument import Subject
 from ackclock.studies.differ.measure import judge as judge_difference
-from ackclock.studies.evaluate_control.judge import METRICS, judged
+from ackclock.studies.evaluate_control.judge import METRICS, judge_results
 
 ROOT = Path(__file__).resolve().parents[2]
 VERDICTS = ROOT / "docs" / "explanation" / "verdicts.md"
@@ -123,7 +123,7 @@ def measure_stopping(draws: int = DRAWS) -> Table:
             for _ in range(draws // 2):
                 values = draw(generator, 50).tolist()
                 count = 0
-                while (wanted := until.wanted(values[:count])) > count:
+                while (wanted := until.count_replicates(values[:count])) > count:
                     count = wanted
                 _, low, high = interval(values[:count])
                 covered.append(low <= mean <= high)
@@ -354,7 +354,7 @@ def measure_selected(draws: int = DRAWS) -> Table:
                     for j, e in enumerate(environments)
                     for r in range(count)
                 ]
-                judgement = judged(subject, _result(goodput), empty)
+                judgement = judge_results(subject, _result(goodput), empty)
                 d = judgement.rank_d["SACK", "c0"]
                 best = judgement.rank_d["SACK", "c1"]
                 _, gap, _ = judgement.worst["SACK"]

@@ -45,8 +45,8 @@ class Share(NamedTuple):
         return f"{self.vague} of {self.all}, {100 * self.vague / self.all:.1f} %"
 
 
-MOST = {"variables": 7.5, "functions": 7.0, "rust": 7.6}
-"""Largest shares [%]. They are to become 1, and may only become smaller."""
+MOST = {"variables": 1.0, "functions": 1.0, "rust": 7.6}
+"""Largest shares [%]. Rust is to become 1; none may become larger."""
 
 
 def bound_names(tree: ast.AST) -> Iterator[tuple[str, int, bool]]:

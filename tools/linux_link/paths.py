@@ -20,7 +20,7 @@ from ackclock.studies.differ.measure import (
     known_since,
     measure,
     measure_link,
-    sampled,
+    sample_windows,
 )
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def document(cell: Cell) -> dict[str, Any]:
 
 def run_here(cell: Cell, seed: int) -> Run:
     """Run a case in era `linux`, its windows looked at as those of the kernel are."""
-    return sampled(ac.Scenario.from_data({**document(cell), "seed": seed}).run(), SAMPLES_S)
+    return sample_windows(ac.Scenario.from_data({**document(cell), "seed": seed}).run(), SAMPLES_S)
 
 
 def quantities(run: Run) -> dict[str, float]:

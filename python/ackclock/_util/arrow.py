@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Tables",
     "array",
-    "joined",
-    "merged",
+    "join_columns",
+    "merge_raw_tables",
     "numbers",
     "plain_words",
     "rows",
@@ -64,7 +64,7 @@ class Tables(Mapping[str, "pa.Table"]):
                 # Not kept: it is in a file because it may be large.
                 return columns.read()
             is_raw = isinstance(columns, Mapping)
-            self._made[name] = joined(columns, self._names) if is_raw else columns
+            self._made[name] = join_columns(columns, self._names) if is_raw else columns
             self._raw[name] = None
         return self._made[name]
 
@@ -219,7 +219,7 @@ class Tables(Mapping[str, "pa.Table"]):
             self._raw[name] = columns.filter(list(is_kept))
 
 
-def joined(columns: Columns, names: Mapping[str, list[str]]) -> Table:
+def join_columns(columns: Columns, names: Mapping[str, list[str]]) -> Table:
     """Make a table of the core's columns.
 
     Parameters
@@ -269,7 +269,7 @@ class _InFile:
         return columns_left
 
 
-def merged(raw_tables: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
+def merge_raw_tables(raw_tables: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
     """Make one table of those of many runs at once, which is much less work than one by one.
 
     Parameters
@@ -305,7 +305,7 @@ def merged(raw_tables: Sequence[Raw]) -> tuple[pa.Table, list[int]] | None:
             ]
         every[title] = np.concatenate(pieces)
     lengths = [len(next(iter(columns.values()))) for columns, _ in raw_tables]
-    return joined(every, {**names, **merged_names}), lengths
+    return join_columns(every, {**names, **merged_names}), lengths
 
 
 def table(columns: Mapping[str, pa.Array]) -> Table:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-__all__ = ["QueryLimitError", "connect", "fetch", "quoted"]
+__all__ = ["QueryLimitError", "connect", "fetch", "quote_identifier"]
 
 MEMORY_BYTES = 2 * 2**30
 """Memory of one query, and size of its result [bytes]."""
@@ -152,7 +152,7 @@ def _ended_after(
         timer.join()
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """Quote an identifier for SQL.
 
     Parameters

@@ -116,10 +116,10 @@ def parse_document(text: str, file: Path | None = None) -> dict[str, Any]:
                 for steps in _twice(data)
             ]
         )
-    return dict(data) if is_json else _typed(data)
+    return dict(data) if is_json else _to_typed(data)
 
 
-def _typed(data: dict[str, Any]) -> Typed:
+def _to_typed(data: dict[str, Any]) -> Typed:
     tables = {key: Typed(table) for key, table in data.items() if isinstance(table, dict)}
     return Typed({**data, **tables})
 

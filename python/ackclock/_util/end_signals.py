@@ -25,9 +25,9 @@ __all__ = [
     "before_exit",
     "call_before_exit",
     "ended_by_signals",
-    "received",
+    "find_end_signal",
     "running_code",
-    "shielded",
+    "shield_writes",
     "user_files",
 ]
 
@@ -69,7 +69,7 @@ def running_code(frames: Sequence[FrameType]) -> str:
     return ""
 
 
-def received() -> signal.Signals | None:
+def find_end_signal() -> signal.Signals | None:
     """Give the signal that ends this command; None if none has come."""
     return _State.number
 
@@ -102,7 +102,7 @@ def before_exit(callback: Callable[[], object]) -> Iterator[None]:
 
 
 @contextmanager
-def shielded() -> Iterator[None]:
+def shield_writes() -> Iterator[None]:
     """Delay an end by force while results are written."""
     with _lock:
         _State.writes += 1

@@ -52,7 +52,7 @@ def inline(figure: Figure | str, prefix: str = "") -> str:
     prefix
         Put before its ids, which must differ between the pictures of one page.
     """
-    text = figure if isinstance(figure, str) else _drawn(figure)
+    text = figure if isinstance(figure, str) else _draw_svg(figure)
     svg = text[text.index("<svg") :]
     if not prefix:
         return svg
@@ -60,7 +60,7 @@ def inline(figure: Figure | str, prefix: str = "") -> str:
     return svg.replace("url(#", f"url(#{prefix}-")
 
 
-def _drawn(figure: Figure) -> str:
+def _draw_svg(figure: Figure) -> str:
     import matplotlib as mpl
 
     text = StringIO()

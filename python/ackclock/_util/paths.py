@@ -12,7 +12,7 @@ from typing import Any
 
 from ackclock.errors import Problem, ScenarioError, suggestion
 
-__all__ = ["Id", "Step", "position", "replaced", "split", "text"]
+__all__ = ["Id", "Step", "position", "replace_values", "split", "text"]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def position(entries: list[Any], entry: Id) -> int | None:
     return ids.index(entry.name) if entry.name in ids else None
 
 
-def replaced(data: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def replace_values(data: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     """Copy a scenario's data with values replaced.
 
     Parameters

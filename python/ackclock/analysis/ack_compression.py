@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.analysis.grouping import grouped, table_of
+from ackclock.analysis.grouping import group_rows, table_of
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def ack_compression(
     seen: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
     wanted = {("arrival", flow, pair[0]) for flow, pair in ends.items()}
     wanted |= {("departure", flow, pair[1]) for flow, pair in ends.items()}
-    for key, rows in grouped(packets, ("event", "flow", "link"), "time_s", "seq", "is_ack"):
+    for key, rows in group_rows(packets, ("event", "flow", "link"), "time_s", "seq", "is_ack"):
         name = (str(key["event"]), str(key["flow"]), str(key["link"]))
         if name in wanted:
             columns = (rows[c].to_pylist() for c in ("time_s", "seq", "is_ack"))
@@ -114,13 +114,13 @@ def ack_compression(
             missing = last if left else first
             message = f'no ACK of flow "{flow}" was recorded at link "{missing}"'
             raise AckclockError(message)
-        pairs = [(a, b) for a, b in _matched(left, arrived) if a >= since_s]
+        pairs = [(a, b) for a, b in _match_acks(left, arrived) if a >= since_s]
         times = np.array(pairs, dtype=float).reshape(-1, 2)
         found.append({"flow": flow, **compression_of(times[:, 0], times[:, 1], threshold)})
     return table_of(found)
 
 
-def _matched(
+def _match_acks(
     left: Iterable[tuple[float, int]], arrived: Iterable[tuple[float, int]]
 ) -> list[tuple[float, float]]:
     """Times at both ends of ACKs seen at both; duplicates, which have one number, in order."""

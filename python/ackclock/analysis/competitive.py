@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ackclock.analysis.grouping import grouped, numbers, table_of
+from ackclock.analysis.grouping import group_rows, numbers, table_of
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ def competitive(
     """
     each: list[dict[str, Any]] = []
     totals: list[dict[str, Any]] = []
-    for group, rows in grouped(table, by, score, algorithm, environment):
+    for group, rows in group_rows(table, by, score, algorithm, environment):
         found = {
             (key[algorithm], key[environment]): float(numbers(cell, score).mean())
-            for key, cell in grouped(rows, [algorithm, environment], score)
+            for key, cell in group_rows(rows, [algorithm, environment], score)
         }
         algorithms = list(dict.fromkeys(name for name, _ in found))
         environments = list(dict.fromkeys(name for _, name in found))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.analysis.grouping import grouped, numbers, table_of
+from ackclock.analysis.grouping import group_rows, numbers, table_of
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def congestion_events(
     needed = ("time_s", "flow", "delivered_bytes", "sent_packets", "srtt_s")
     found = [
         {**key, **row}
-        for key, rows in grouped(samples, by, *needed)
+        for key, rows in group_rows(samples, by, *needed)
         for row in _events(rows, period_s, satisfaction, tolerance)
     ]
     if not found:
@@ -94,7 +94,7 @@ def _events(
     last = float(np.max(numbers(rows, "time_s")))
     ends = period_s * np.arange(int(last / period_s + 1e-9) + 1)
     users: dict[str, dict[str, npt.NDArray[np.float64]]] = {}
-    for key, mine in grouped(rows.sort_by("time_s"), ("flow",)):
+    for key, mine in group_rows(rows.sort_by("time_s"), ("flow",)):
         users[str(key["flow"])] = _periods(mine, ends)
     if not users:
         return
@@ -161,7 +161,7 @@ def congested_users(events: pa.Table, by: Sequence[str] = ()) -> pa.Table:
         A column is missing.
     """
     found: list[dict[str, Any]] = []
-    for key, rows in grouped(events, (*by, "flow"), "congested", "before", "after"):
+    for key, rows in group_rows(events, (*by, "flow"), "congested", "before", "after"):
         before, after = numbers(rows, "before"), numbers(rows, "after")
         congested = sum(rows["congested"].to_pylist())
         lost = 1 - np.divide(after, before, out=np.ones_like(after), where=before > 0)

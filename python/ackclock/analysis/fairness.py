@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.analysis.grouping import grouped, numbers, table_of
+from ackclock.analysis.grouping import group_rows, numbers, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,7 +181,7 @@ def fairness(
         The table lacks a column.
     """
     rows: list[dict[str, Any]] = []
-    for key, group in grouped(table, by, value):
+    for key, group in group_rows(table, by, value):
         x = numbers(group, value)
         rows.append(
             {

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-__all__ = ["grouped", "numbers", "table_of"]
+__all__ = ["group_rows", "numbers", "table_of"]
 
 
-def grouped(
+def group_rows(
     table: pa.Table, by: Sequence[str], *needed: str
 ) -> Iterator[tuple[dict[str, Any], pa.Table]]:
     """Give the groups of a table in order of their first rows.

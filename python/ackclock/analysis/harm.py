@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from ackclock.analysis.grouping import grouped, numbers, table_of
+from ackclock.analysis.grouping import group_rows, numbers, table_of
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def harm_table(
     """
     alone = {
         tuple(key.values()): float(numbers(rows, value).mean())
-        for key, rows in grouped(solo, by, value)
+        for key, rows in group_rows(solo, by, value)
     }
     made: list[dict[str, Any]] = []
-    for key, rows in grouped(together, by, value):
+    for key, rows in group_rows(together, by, value):
         before = alone.get(tuple(key.values()))
         if before is not None:
             after = float(numbers(rows, value).mean())

@@ -56,7 +56,7 @@ def range_words(rules: schema.Data) -> str | None:
 @cache
 def _rooms() -> _core.Rooms:
     return _core.Rooms(
-        json.dumps({room: list(schema.offered(room).values()) for room in schema.ROOMS})
+        json.dumps({room: list(schema.list_offered(room).values()) for room in schema.ROOMS})
     )
 
 

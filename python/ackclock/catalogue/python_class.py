@@ -108,7 +108,7 @@ class _Parameter:
         wanted = " or ".join(_PLAIN[kind] for kind in self.kinds if kind is not NoneType)
         return f"{value!r} is not {wanted}"
 
-    def converted(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
         """Convert a valid value into what the class works with."""
         if self.quantity is not None and value is not None:
             return units.parse(value, self.quantity)
@@ -381,7 +381,7 @@ def _convert_when_made(cls: Any, definition: Definition) -> None:
             raise ScenarioError(found)
         full = {name: parameter.default for name, parameter in definition.parameters.items()}
         full.update(own)
-        original(self, **{n: definition.parameters[n].converted(v) for n, v in full.items()})
+        original(self, **{n: definition.parameters[n].convert(v) for n, v in full.items()})
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     cls.__init__ = __init__
@@ -447,6 +447,6 @@ def to_data(value: Any) -> schema.Data:
     if not isinstance(value, type):
         for name, parameter in definition.parameters.items():
             setting = getattr(value, name)
-            if setting != parameter.converted(parameter.default):
+            if setting != parameter.convert(parameter.default):
                 changed[name] = setting
     return {"kind": "python", "class": definition.reference, **changed}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock._util import paths
-from ackclock._util.end_signals import received, running_code, user_files
+from ackclock._util.end_signals import find_end_signal, running_code, user_files
 from ackclock.catalogue import schema
 from ackclock.catalogue.code_permission import why_forbidden
 from ackclock.catalogue.python_class import (
@@ -43,10 +43,10 @@ __all__ = [
     "before_run",
     "bound",
     "check",
-    "contained",
+    "contain_exits",
+    "copy_code",
     "describe_failure",
     "form_problem",
-    "kept",
     "list_classes",
     "reference",
 ]
@@ -101,7 +101,7 @@ def list_classes(data: Any, steps: tuple[Any, ...] = ()) -> Iterator[tuple[tuple
     kind = data.get("kind") if isinstance(data, dict) else None
     for key, value in items:
         # A list that may be in a file holds numbers only, and may hold millions.
-        if isinstance(value, list) and (kind, key) in schema.listed():
+        if isinstance(value, list) and (kind, key) in schema.list_replayed_parameters():
             continue
         room = schema.room_of(key) if isinstance(key, str) else None
         if room is not None and reference(value) is not None:
@@ -367,7 +367,7 @@ def _note_files() -> None:
 
 
 @contextmanager
-def contained() -> Iterator[None]:
+def contain_exits() -> Iterator[None]:
     """Treat user code that would end the program as code that fails.
 
     Raises
@@ -382,7 +382,7 @@ def contained() -> Iterator[None]:
         yield
     except (SystemExit, KeyboardInterrupt) as error:
         trace = _trace(error, {str(definition.file) for definition in known.values()})
-        is_signal = received() is not None or not _is_raised(error)
+        is_signal = find_end_signal() is not None or not _is_raised(error)
         if not trace:
             raise
         if isinstance(error, KeyboardInterrupt) and is_signal:
@@ -489,7 +489,7 @@ class Workshop:
         return {"user_code": classes, "user_code_hash": digest}
 
 
-def kept(data: schema.Data, classes: Mapping[str, Definition], target: Path) -> schema.Data:
+def copy_code(data: schema.Data, classes: Mapping[str, Definition], target: Path) -> schema.Data:
     """Copy the files of a scenario's classes into a folder and name them there.
 
     Parameters

@@ -70,10 +70,10 @@ class Record:
         given
             Plain values by field.
         """
-        return cls._made(given, None)
+        return cls._build(given, None)
 
     @classmethod
-    def _made(cls, given: schema.Data, typed: Iterable[str] | None) -> Self:
+    def _build(cls, given: schema.Data, typed: Iterable[str] | None) -> Self:
         made = cls.__new__(cls)
         known = {name: value for name, value in given.items() if value is not None}
         object.__setattr__(made, "_given", known)
@@ -83,11 +83,11 @@ class Record:
     def _check(self, typed: Iterable[str] | None) -> None:
         from ackclock.catalogue.form import parameter_problems
 
-        found = parameter_problems(self._rules, self._checked(), typed=typed)
+        found = parameter_problems(self._rules, self._to_plain(), typed=typed)
         if found:
             raise ScenarioError(found)
 
-    def _checked(self) -> schema.Data:
+    def _to_plain(self) -> schema.Data:
         has_kind = "kind" in self._rules.get("properties", {})
         return {"kind": self._kind, **self._given} if has_kind else self._given
 
@@ -107,7 +107,7 @@ class Record:
             New values by field.
         """
         new = {name: plain(value) for name, value in changes.items()}
-        return self._made({**self._given, **new}, new)
+        return self._build({**self._given, **new}, new)
 
     def __getattr__(self, name: str) -> Any:
         fields = _fields(self._rules)

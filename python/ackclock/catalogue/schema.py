@@ -19,16 +19,16 @@ __all__ = [
     "definition",
     "entries",
     "entry",
+    "find_bundled",
+    "find_replayed_parameter",
+    "list_offered",
     "names",
     "net_kinds",
-    "offered",
     "quantities",
     "registry_name",
-    "replayed",
     "room_of",
     "rooms_with",
     "scenario",
-    "shipped",
 ]
 
 Data = dict[str, Any]
@@ -132,7 +132,7 @@ def _quantities_of(rules: Data, root: Data) -> frozenset[str]:
     return frozenset(found)
 
 
-def replayed(room: str, name: str) -> str | None:
+def find_replayed_parameter(room: str, name: str) -> str | None:
     """Name the parameter of an algorithm that is a list which may be in a file; None if none is.
 
     Parameters
@@ -145,10 +145,12 @@ def replayed(room: str, name: str) -> str | None:
 
 
 @cache
-def listed() -> frozenset[tuple[str, str]]:
-    """Algorithms with the parameters that `replayed` names for them."""
+def list_replayed_parameters() -> frozenset[tuple[str, str]]:
+    """Algorithms with the parameters that `find_replayed_parameter` names for them."""
     every = ((room, name) for room, entries in catalogue().items() for name in entries)
-    return frozenset((name, key) for room, name in every if (key := replayed(room, name)))
+    return frozenset(
+        (name, key) for room, name in every if (key := find_replayed_parameter(room, name))
+    )
 
 
 @cache
@@ -180,19 +182,19 @@ def entries(room: str, name: str) -> Data:
     Parameters
     ----------
     room, name
-        The algorithm, for which `replayed` names a parameter.
+        The algorithm, for which `find_replayed_parameter` names a parameter.
     """
-    return _entries(catalogue()[room][name]["params"], str(replayed(room, name)))
+    return _entries(catalogue()[room][name]["params"], str(find_replayed_parameter(room, name)))
 
 
 @cache
-def shipped() -> dict[str, Data]:
+def find_bundled() -> dict[str, Data]:
     """Congestion controls of released libraries in this build, by name: an entry and its crate."""
     read: list[Data] = json.loads(_core.shipped())
     return {entry["name"]: entry for entry in read}
 
 
-def offered(room: str) -> dict[str, Data]:
+def list_offered(room: str) -> dict[str, Data]:
     """The algorithms that a scenario may name: a room's, and those of this build's libraries.
 
     Parameters
@@ -200,7 +202,7 @@ def offered(room: str) -> dict[str, Data]:
     room
         One of `ROOMS`.
     """
-    return {**catalogue()[room], **shipped()} if room == "cc" else catalogue()[room]
+    return {**catalogue()[room], **find_bundled()} if room == "cc" else catalogue()[room]
 
 
 @cache
@@ -232,7 +234,7 @@ def entry(room: str, name: str) -> Data | None:
     name
         Any of its names, such as ``aimd`` or ``reno``.
     """
-    return offered(room).get(registry_name(room, name))
+    return list_offered(room).get(registry_name(room, name))
 
 
 def names(room: str) -> list[str]:
@@ -243,7 +245,7 @@ def names(room: str) -> list[str]:
     room
         One of `ROOMS`.
     """
-    return [*offered(room), *_other_names(room)]
+    return [*list_offered(room), *_other_names(room)]
 
 
 def rooms_with(name: str) -> list[str]:

@@ -50,7 +50,7 @@ def list_(room: str | None, *, as_json: bool) -> None:
         [name, entry["name"], _title(entry), entry["status"]]
         for name in schema.ROOMS
         if room is None or name == room.replace("-", "_")
-        for entry in schema.offered(name).values()
+        for entry in schema.list_offered(name).values()
     ]
     columns = list(_COLUMNS)
     if room == "qdisc":
@@ -111,7 +111,7 @@ def show(name: str, *, as_json: bool) -> None:
     from ackclock.catalogue.records import class_name, documentation
     from ackclock.errors import suggestion
 
-    every = [(room, e) for room in schema.ROOMS for e in schema.offered(room).values()]
+    every = [(room, e) for room in schema.ROOMS for e in schema.list_offered(room).values()]
     entries = [
         (room, entry)
         for room, entry in every

@@ -63,7 +63,7 @@ def check(
                 other.check()
                 warnings = left_out
             else:
-                scenario, left_out = _loaded(file, changes, no_code=no_code)
+                scenario, left_out = _load_case(file, changes, no_code=no_code)
                 warnings = [*scenario.warnings(), *left_out]
             if not as_json:
                 click.echo(f"{file}: OK" + ("" if not warnings else ", with warnings:"))
@@ -87,7 +87,9 @@ def check(
         sys.exit(EXIT_INPUT)
 
 
-def _loaded(file: Path, changes: tuple[str, ...], *, no_code: bool) -> tuple[Scenario, list[str]]:
+def _load_case(
+    file: Path, changes: tuple[str, ...], *, no_code: bool
+) -> tuple[Scenario, list[str]]:
     """Read a scenario; with ``no_code`` also give a warning for each class that was left out."""
     if not no_code:
         return load_scenario(file, changes), []

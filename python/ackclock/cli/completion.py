@@ -31,10 +31,10 @@ def _catalogue() -> dict[str, dict[str, Any]]:
     return schema.catalogue()
 
 
-def _offered(room: str) -> dict[str, Any]:
+def _list_offered(room: str) -> dict[str, Any]:
     from ackclock.catalogue import schema
 
-    return schema.offered(room)
+    return schema.list_offered(room)
 
 
 def algorithms(*only: str) -> Complete:
@@ -49,7 +49,7 @@ def algorithms(*only: str) -> Complete:
     def names() -> Iterable[tuple[str, str]]:
         for room in _catalogue():
             if not only or room in only:
-                for entry in _offered(room).values():
+                for entry in _list_offered(room).values():
                     for name in (entry["name"], *entry.get("also", ())):
                         yield name, entry["title"]
 

@@ -115,7 +115,7 @@ def fluid(
         from ackclock._util.command_line import command_line
         from ackclock.plot.style import save
 
-        save(_drawn(survey_result, sender), picture, command=command_line())
+        save(_draw_survey(survey_result, sender), picture, command=command_line())
     if out is not None:
         _save(survey_result, sender, Path(out))
     if as_json:
@@ -135,7 +135,7 @@ def _names(text: str) -> list[str]:
     ]
 
 
-def _drawn(found: Survey, sender: str) -> Figure:
+def _draw_survey(found: Survey, sender: str) -> Figure:
     from ackclock.studies.bottlenecks.maps import draw
 
     return draw(
@@ -155,7 +155,7 @@ def _save(survey_result: Survey, sender: str, folder: Path) -> None:
     from ackclock.plot.style import save
     from ackclock.studies.bottlenecks.survey_text import page
 
-    figure = _drawn(survey_result, sender)
+    figure = _draw_survey(survey_result, sender)
 
     def fill(at: Path) -> None:
         for name in ("flows", "links"):

@@ -48,7 +48,7 @@ def lab(
         scenario.check()
         if scenario.holds_lock:
             raise click.UsageError(f"{file}: algorithms written in Python do not run in the lab")
-        fragment = fragment_of(scenario.expanded().to_toml())
+        fragment = fragment_of(scenario.resolve_files().to_toml())
     with LabServer(content, port) as server:
         address = server.url + fragment
         click.echo(address)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ackclock._util.end_signals import EXIT_CODES, ended_by_signals, received
+from ackclock._util.end_signals import EXIT_CODES, ended_by_signals, find_end_signal
 from ackclock._util.text_table import printable
 from ackclock.cli.options import EXIT_INPUT, EXIT_INTERNAL, EXIT_INTERRUPTED
 from ackclock.cli.plain_output import plain_output
@@ -258,23 +258,23 @@ def main(arguments: list[str] | None = None) -> int:
         # Click raises Abort from the KeyboardInterrupt, which may say what is kept.
         outcome_text = str(error.__cause__ or error) or "what had finished is kept"
         click.echo(f"interrupted; {outcome_text}", err=True)
-        number = received()
+        number = find_end_signal()
         return EXIT_INTERRUPTED if number is None else EXIT_CODES[number]
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else EXIT_INTERNAL
     except BrokenPipeError:
         return 0
     except BaseException as error:
-        number = received()
+        number = find_end_signal()
         if number is not None:
             # What a library makes of the KeyboardInterrupt, as DuckDB a RuntimeError.
             click.echo("interrupted; what had finished is kept", err=True)
             return EXIT_CODES[number]
-        return _failed(error)
+        return _report_failure(error)
     return result if isinstance(result, int) else 0
 
 
-def _failed(error: BaseException) -> int:
+def _report_failure(error: BaseException) -> int:
     from ackclock.cli.extras import describe_missing
     from ackclock.errors import AckclockError
 

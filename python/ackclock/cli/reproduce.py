@@ -77,7 +77,7 @@ def reproduce(
     from ackclock.reproduce.read.folder import names, read
 
     if list_:
-        click.echo(_listed(as_json=as_json))
+        click.echo(_list_papers(as_json=as_json))
         return
     paper_names = list(papers) or (names() if all_ else [])
     if not paper_names:
@@ -235,7 +235,7 @@ def _dry_run(
         click.echo(f"with more replicates, if all claims stay undecided: about {most_total}")
 
 
-def _listed(*, as_json: bool) -> str:
+def _list_papers(*, as_json: bool) -> str:
     from ackclock._util.json_text import json_text
     from ackclock._util.text_table import table
     from ackclock.reproduce.read.folder import names, read

@@ -53,7 +53,7 @@ def results() -> None:
     """List, show, export, query and clean the runs that sweeps have kept."""
 
 
-def _opened(place: Path | None) -> Store:
+def _open_store(place: Path | None) -> Store:
     from ackclock.experiments.store import StoreError, default_place, look
 
     store = look(place)
@@ -89,7 +89,7 @@ def list_(
     from ackclock._util.json_text import json_text
     from ackclock.experiments.store import query
 
-    with _opened(place) as store:
+    with _open_store(place) as store:
         run_rows = query.find(store, filters, limit, hidden=hidden)
         count, unseen = store.index.count(), 0 if hidden else query.count_hidden(store)
     if as_json:
@@ -149,7 +149,7 @@ def show(run: str, place: Path | None, *, as_json: bool) -> None:
     from ackclock._util.text_table import printable
     from ackclock.experiments.store import query
 
-    with _opened(place) as store:
+    with _open_store(place) as store:
         row = query.one_run(store, run)
     data: dict[str, Any] = {
         name: json.loads(row[name]) if name in _PARSED else row[name]
@@ -225,7 +225,7 @@ def export(
             raise click.UsageError("--format is for one RUN; leave --table out")
         click.echo(f"wrote {_export_as(form, run, place, link, out)}")
         return
-    with _opened(place) as store:
+    with _open_store(place) as store:
         if run is not None:
             click.echo(f"wrote {query.export_run(store, run, out)}")
             return
@@ -245,7 +245,7 @@ def _export_as(form: str, run: str, store_path: Path | None, link: str | None, o
         return load_run(run).export(form, out, link=link)
     with tempfile.TemporaryDirectory() as folder:
         # A bundle has the files that the scenario names, which a run needs to be read.
-        with _opened(store_path) as store:
+        with _open_store(store_path) as store:
             bundle = query.export_run(store, run, Path(folder) / "run")
         return load_run(bundle).export(form, out, link=link)
 
@@ -278,7 +278,7 @@ def page(
     """
     from ackclock.experiments.store_page import store_page
 
-    text = store_page(_opened(place), metrics, sweeps, filters, hidden=hidden)
+    text = store_page(_open_store(place), metrics, sweeps, filters, hidden=hidden)
     out.write_text(text, encoding="utf-8")
     click.echo(f"page: {out}")
 
@@ -302,7 +302,7 @@ def query(sql: str, place: Path | None, *, unconfined: bool, as_json: bool) -> N
     from ackclock._util.text_table import table
     from ackclock.experiments.store import query as queries
 
-    with _opened(place) as store:
+    with _open_store(place) as store:
         result_table = queries.sql(store, sql, confined=not unconfined)
     if as_json:
         click.echo(json_text(result_table.to_pylist(), default=_plain))
@@ -359,7 +359,7 @@ def gc(
     if older_than is not None:
         conditions.append(f"finished_at<{time.time() - older_than * 86400}")
     going, selection = list[str](), ""
-    with _opened(place) as store:
+    with _open_store(place) as store:
         if conditions:
             # What is old is so, whatever did it; a filter chooses what a list with it shows.
             rows = queries.find(store, conditions, hidden=hidden or not filters)

@@ -113,7 +113,7 @@ def run(
         if threads not in (None, 1):
             message = f"--threads is for packets; {other.engine} cases use one thread"
             raise click.UsageError(message)
-        question = other if seed is None else other.seeded(seed)
+        question = other if seed is None else other.with_seed(seed)
         run_other(question, file, out, as_json=as_json, quiet=quiet)
         return
     scenario = load_scenario(file, changes)

@@ -69,14 +69,14 @@ class Grading(Marks, Outcome):
         """The report, marks for a spreadsheet."""
         return {self.PAGE: page.html(self, command), "marks.csv": self.marks_csv()}
 
-    def write_files(self, at: Path, command: str) -> None:
+    def write_files(self, folder: Path, command: str) -> None:
         """Write what each student gets back."""
         del command
-        folder = at / "feedback"
-        folder.mkdir()
-        for one in self.graded:
-            name = "".join(c if c.isalnum() or c in "-_." else "_" for c in one.student)
-            (folder / f"{name}.md").write_text(page.feedback(self, one), encoding="utf-8")
+        feedback = folder / "feedback"
+        feedback.mkdir()
+        for graded in self.graded:
+            name = "".join(c if c.isalnum() or c in "-_." else "_" for c in graded.student)
+            (feedback / f"{name}.md").write_text(page.feedback(self, graded), encoding="utf-8")
 
     def marks_csv(self) -> str:
         """Points by student and question; an open answer is an empty cell."""
@@ -130,7 +130,10 @@ def grade(
     if not sheet.task:
         submissions = find_submissions(path, None)
         return Grading(
-            sheet, tuple(_graded(sheet, submission, None, 0.0, []) for submission in submissions)
+            sheet,
+            tuple(
+                _grade_submission(sheet, submission, None, 0.0, []) for submission in submissions
+            ),
         )
     task = find_task(sheet.task["kind"])
     submissions = find_submissions(path, task.FILE)
@@ -151,7 +154,9 @@ def grade(
                 problems += [measured.problem] if measured.problem else []
             share = _share(task, sheet, measured, items, baselines)
             graded.append(
-                _graded(sheet, submission, measured, share * sheet.task["points"], problems)
+                _grade_submission(
+                    sheet, submission, measured, share * sheet.task["points"], problems
+                )
             )
     return Grading(sheet, tuple(graded), tuple(items), baselines, protections, limits, tuple(notes))
 
@@ -180,7 +185,7 @@ def _baselines(sheet: Sheet, items: list[Item]) -> dict[str, Measured]:
     }
 
 
-def _graded(
+def _grade_submission(
     sheet: Sheet,
     submission: Submission,
     measured: Measured | None,

@@ -32,10 +32,10 @@ def write_key(folder: Path) -> int:
     file = folder / "key.toml"
     sheet = read_sheet(folder)
 
-    def valued(match: re.Match[str]) -> str:
+    def write_value(match: re.Match[str]) -> str:
         value = measure(sheet, Number(match[1], match[2]))
         return f'{{ run = "{match[1]}", metric = "{match[2]}", value = {value:.4g} }}'
 
-    text, count = _NUMBER.subn(valued, file.read_text(encoding="utf-8"))
+    text, count = _NUMBER.subn(write_value, file.read_text(encoding="utf-8"))
     file.write_text(text, encoding="utf-8")
     return count

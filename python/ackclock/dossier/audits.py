@@ -279,22 +279,24 @@ def _play(task: Task, size: int, means: Means) -> Audited:
     return Audited("game", size, answer, str(played), played.to_dict())
 
 
-def _choice(played: Played, network: str, own: str) -> str:
+def _choice(played: Played, network: str, control: str) -> str:
     """What selfish users would choose in one network, in sentences."""
     from ackclock.studies.game.profiles import label
 
-    judged = played.judged(network)
+    judged = played.judge_profiles(network)
     resting = [label(j.profile, played.names) for j in judged if j.verdict == "equilibrium"]
     rests = "; ".join(resting) if resting else "no choice is shown to be one"
-    at = next(j for j in judged if j.profile[played.names.index(own)] == played.game.players)
-    gains = [gain for gain in at.gains if gain.gain.low > gain.least]
+    all_alike = next(
+        j for j in judged if j.profile[played.names.index(control)] == played.game.players
+    )
+    gains = [gain for gain in all_alike.gains if gain.gain.low > gain.least]
     if gains:
         best = max(gains, key=lambda gain: gain.gain.mean)
-        own_words = f"where all use {own}, one gains by changing to {best.right}"
-    elif all(gain.gain.high <= gain.least for gain in at.gains):
-        own_words = f"where all use {own}, nobody gains by changing"
+        own_words = f"where all use {control}, one gains by changing to {best.right}"
+    elif all(gain.gain.high <= gain.least for gain in all_alike.gains):
+        own_words = f"where all use {control}, nobody gains by changing"
     else:
-        own_words = f"whether one gains by leaving {own}, where all use it, is within chance"
+        own_words = f"whether one gains by leaving {control}, where all use it, is within chance"
     return f"Under {network}, equilibria: {rests}; {own_words}."
 
 

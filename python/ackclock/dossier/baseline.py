@@ -37,9 +37,9 @@ __all__ = [
     "LEVEL",
     "Change",
     "changes",
+    "compare_pair",
     "decide",
     "load_baseline",
-    "paired",
 ]
 
 CONFIDENCE = 0.99
@@ -153,28 +153,28 @@ def load_baseline(file: Path, profile: str, tier: str, seed: int | None = None) 
     from ackclock.catalogue.form import parameter_problems
     from ackclock.dossier.form import DOSSIER
 
-    at = file / "dossier.json" if file.is_dir() else file
+    path = file / "dossier.json" if file.is_dir() else file
     try:
-        data = read_json(at, links=True)
+        data = read_json(path, links=True)
     except OSError as error:
-        raise AckclockError(f"{at}: {error.strerror}; expected a dossier.json") from None
+        raise AckclockError(f"{path}: {error.strerror}; expected a dossier.json") from None
     except ValueError:
-        raise AckclockError(f"{at} is not JSON; expected a dossier.json") from None
+        raise AckclockError(f"{path} is not JSON; expected a dossier.json") from None
     wrong = parameter_problems(DOSSIER, data)
     if wrong:
         where = f" at {wrong[0].path}" if wrong[0].path else ""
-        message = f"{at} is not a dossier{where}: {wrong[0].message[:120]}"
+        message = f"{path} is not a dossier{where}: {wrong[0].message[:120]}"
         raise AckclockError(f"{message}; expected what ackclock evaluate --out writes")
     for key, expected in (("profile", profile), ("tier", tier)):
         if data[key] != expected:
-            message = f'{at} is of {key} "{data[key]}"; expected one of "{expected}"'
+            message = f'{path} is of {key} "{data[key]}"; expected one of "{expected}"'
             raise AckclockError(message)
     if data.get("seed") != seed:
         there = data.get("seed")
         use = "no --seed" if there is None else f"--seed {there}"
-        raise AckclockError(f"{at} has other seeds, and is compared seed by seed; use {use}")
-    found: Data = data
-    return found
+        raise AckclockError(f"{path} has other seeds, and is compared seed by seed; use {use}")
+    dossier: Data = data
+    return dossier
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
@@ -187,7 +187,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     """
     for name, study in after["studies"].items():
         first, second = (
-            one["studies"].get(name, study).get("seeds", [])[:1] for one in (before, after)
+            dossier["studies"].get(name, study).get("seeds", [])[:1] for dossier in (before, after)
         )
         if first != second:
             message = (
@@ -198,28 +198,28 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     old = {row["id"]: row for row in before["rows"]}
     common = [(old[row["id"]], row) for row in after["rows"] if row["id"] in old]
     numbers = decide([change for pair in common for change in _numbers(*pair)])
-    found: list[Change] = []
+    found_changes: list[Change] = []
     for there, row in common:
         of_row = [change for change in numbers if change.id == row["id"]]
         if there["verdict"] != row["verdict"]:
-            found.append(_verdict(there, row, of_row))
-        found += of_row
-    return found
+            found_changes.append(_verdict(there, row, of_row))
+        found_changes += of_row
+    return found_changes
 
 
-def decide(found: Sequence[Change]) -> list[Change]:
+def decide(compared: Sequence[Change]) -> list[Change]:
     """Decide which of all numbers of two dossiers changed by more than chance.
 
     Parameters
     ----------
-    found
-        As `paired` gives them.
+    compared
+        As `compare_pair` gives them.
     """
-    significant = holm([change.p_value for change in found], LEVEL)
-    made = []
-    for change, is_significant in zip(found, significant, strict=True):
+    significant = holm([change.p_value for change in compared], LEVEL)
+    judged = []
+    for change, is_significant in zip(compared, significant, strict=True):
         counts = is_significant and change.size > LEAST
-        made.append(
+        judged.append(
             replace(
                 change,
                 is_significant=is_significant,
@@ -227,7 +227,7 @@ def decide(found: Sequence[Change]) -> list[Change]:
                 is_better=counts and change.away < 0,
             )
         )
-    return made
+    return judged
 
 
 def _title(row: Data) -> str:
@@ -239,7 +239,7 @@ def _numbers(old: Data, new: Data) -> Iterator[Change]:
     for number_ in new["numbers"]:
         there = numbers.get((number_["check"], number_["part"]))
         if there is not None and number_["decides"]:
-            change = paired(new["id"], _title(new), there, number_)
+            change = compare_pair(new["id"], _title(new), there, number_)
             if change is not None:
                 yield change
 
@@ -260,7 +260,9 @@ def _verdict(old: Data, new: Data, numbers: Sequence[Change]) -> Change:
     )  # fmt: skip
 
 
-def paired(id_: str, title: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Change | None:
+def compare_pair(
+    id_: str, title: str, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> Change | None:
     """Compare one number, seed by seed; None where nothing can be compared.
 
     Whether it changed by more than chance is for `decide` to say.

@@ -79,7 +79,7 @@ def read_control(text: str, folder: Path) -> Control:
 
     tcp: Data = {}
     try:
-        found = read_subject(text, folder, "cc", lambda value: trial(value, tcp))
+        subject = read_subject(text, folder, "cc", lambda value: trial(value, tcp))
     except ScenarioError as error:
         if any('transport = "quic"' in problem.message for problem in error.problems):
             message = f"{text} is a whole connection over QUIC; studies of profiles are over TCP"
@@ -87,8 +87,8 @@ def read_control(text: str, folder: Path) -> Control:
         if not all(problem.path.endswith("tcp.accecn") for problem in error.problems):
             raise
         tcp = ECN
-        found = read_subject(text, folder, "cc", lambda value: trial(value, tcp))
-    return Control(found.label, found.value, tcp)
+        subject = read_subject(text, folder, "cc", lambda value: trial(value, tcp))
+    return Control(subject.label, subject.value, tcp)
 
 
 def read_others(texts: Sequence[str], profile: Profile, folder: Path) -> dict[str, Any]:
@@ -112,16 +112,18 @@ def read_others(texts: Sequence[str], profile: Profile, folder: Path) -> dict[st
     """
     if not texts:
         return dict(profile.against)
-    made: dict[str, Any] = {}
+    values_by_label: dict[str, Any] = {}
     for text in texts:
-        one = read_control(text, folder)
-        if one.tcp:
-            message = f"--against names {one.label}, which cannot run without ECN"
+        control = read_control(text, folder)
+        if control.tcp:
+            message = f"--against names {control.label}, which cannot run without ECN"
             raise AckclockError(f"{message}; expected a control that can")
-        if one.label in made:
-            raise AckclockError(f"--against names two controls {one.label}; expected one of each")
-        made[one.label] = one.value
-    return made
+        if control.label in values_by_label:
+            raise AckclockError(
+                f"--against names two controls {control.label}; expected one of each"
+            )
+        values_by_label[control.label] = control.value
+    return values_by_label
 
 
 def bound(

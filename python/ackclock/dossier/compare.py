@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from ackclock.dossier.baseline import decide, paired
-from ackclock.dossier.finding import typed
+from ackclock.dossier.baseline import compare_pair, decide
+from ackclock.dossier.finding import write_control
 from ackclock.dossier.run import Plan, evaluate, predict
 from ackclock.errors import AckclockError
 from ackclock.experiments.store.purpose import runs_of
@@ -91,10 +91,12 @@ class Pair:
         family
             Of these requirements only.
         """
-        found = [
-            one for one in self.differences if one.winner == which and family in (None, one.family)
+        won = [
+            difference
+            for difference in self.differences
+            if difference.winner == which and family in (None, difference.family)
         ]
-        return sorted(found, key=lambda one: -one.change.size)
+        return sorted(won, key=lambda difference: -difference.change.size)
 
 
 @dataclass(frozen=True)
@@ -141,15 +143,17 @@ def named_apart(controls: Sequence[Control]) -> list[Control]:
     AckclockError
         Two are the same.
     """
-    labels = [one.label for one in controls]
-    made = [
-        replace(one, label=typed(one.value)) if labels.count(one.label) > 1 else one
-        for one in controls
+    labels = [control.label for control in controls]
+    labelled = [
+        replace(control, label=write_control(control.value))
+        if labels.count(control.label) > 1
+        else control
+        for control in controls
     ]
-    for one in made:
-        if sum(one.label == other.label for other in made) > 1:
-            raise AckclockError(f"{one.label} is named twice; expected controls that differ")
-    return made
+    for control in labelled:
+        if sum(control.label == other.label for other in labelled) > 1:
+            raise AckclockError(f"{control.label} is named twice; expected controls that differ")
+    return labelled
 
 
 def predict_all(tasks: Sequence[Task], means: Means) -> Plan:
@@ -210,18 +214,18 @@ def compare(tasks: Sequence[Task], means: Means) -> Compared:
 
 
 def _differences(a: Results, b: Results) -> Iterator[Difference]:
-    found = []
+    comparable = []
     for first, second in zip(a.rows, b.rows, strict=True):
-        one = first.requirement
+        requirement = first.requirement
         there = {number.key: number for number in second.numbers}
         for number in first.numbers:
             other = there.get(number.key)
             if other is None or not number.decides:
                 continue
-            title = f"{one.section} {one.title}"
-            change = paired(one.id, title, number.to_dict(), other.to_dict())
+            title = f"{requirement.section} {requirement.title}"
+            change = compare_pair(requirement.id, title, number.to_dict(), other.to_dict())
             if change is not None:
-                found.append((first, change, number.part.expected))
-    decided = decide([change for _, change, _ in found])
-    for (row, _, expected), change in zip(found, decided, strict=True):
+                comparable.append((first, change, number.part.expected))
+    decided = decide([change for _, change, _ in comparable])
+    for (row, _, expected), change in zip(comparable, decided, strict=True):
         yield Difference(row, change, expected)

@@ -43,45 +43,47 @@ class Comparison(Compared, Outcome):
             "comparison": 1,
             **origin(task),
             "command": self.command,
-            "runs": sum(one.runs for one in self.results),
-            "cpu_s": sum(one.cpu_s for one in self.results),
+            "runs": sum(results.runs for results in self.results),
+            "cpu_s": sum(results.cpu_s for results in self.results),
             "pairs": [
                 {
                     "controls": list(pair.names),
                     "compared": len(pair.differences),
                     "better": {name: len(pair.wins(i)) for i, name in enumerate(pair.names)},
                     "sentences": sentences(self, pair),
-                    "differences": [_difference(one, pair.names) for one in pair.differences],
+                    "differences": [
+                        _difference(difference, pair.names) for difference in pair.differences
+                    ],
                 }
                 for pair in self.pairs
             ],
-            "dossiers": [Finding(one).to_dict() for one in self.results],
+            "dossiers": [Finding(results).to_dict() for results in self.results],
         }
 
-    def write_files(self, at: Path, command: str) -> None:
+    def write_files(self, folder: Path, command: str) -> None:
         """Write the page in its forms, and each control's dossier."""
         from ackclock.dossier.dossier import Dossier
         from ackclock.dossier.write.comparison_page import write_html
 
         del command
         for number, one in enumerate(self.results, start=1):
-            Dossier(one).save(at / f"dossier-{number}")
-        (at / self.PAGE).write_text(write_html(self, at, self.command), encoding="utf-8")
-        (at / "page.txt").write_text(f"{self}\n", encoding="utf-8")
+            Dossier(one).save(folder / f"dossier-{number}")
+        (folder / self.PAGE).write_text(write_html(self, folder, self.command), encoding="utf-8")
+        (folder / "page.txt").write_text(f"{self}\n", encoding="utf-8")
 
 
-def _difference(one: Difference, names: tuple[str, str]) -> dict[str, Any]:
-    change = one.change
+def _difference(difference: Difference, names: tuple[str, str]) -> dict[str, Any]:
+    change = difference.change
     return {
         "id": change.id,
         "number": change.title,
-        "family": one.family,
+        "family": difference.family,
         "unit": change.unit,
         "values": [change.before, change.after],
         "difference": change.difference,
         "low": change.low,
         "high": change.high,
         "size": change.size,
-        "expected": one.expected,
-        "better": None if one.winner is None else names[one.winner],
+        "expected": difference.expected,
+        "better": None if difference.winner is None else names[difference.winner],
     }

@@ -26,7 +26,7 @@ class Dossier(Finding, Outcome):
 
         return page(self)
 
-    def write_files(self, at: Path, command: str) -> None:
+    def write_files(self, folder: Path, command: str) -> None:
         """Write audits, figures, studies, the page in its forms."""
         from ackclock.dossier.write.junit import junit
         from ackclock.dossier.write.report import write_figures, write_html, write_studies
@@ -35,10 +35,10 @@ class Dossier(Finding, Outcome):
         del command
         for name, audited in self.results.audits.items():
             if audited.outcome is not None:
-                audited.outcome.save(at / "audits" / name, command=self.command)
-        write_figures(self, at)
-        write_studies(self, at)
-        (at / self.PAGE).write_text(write_html(self, at), encoding="utf-8")
-        (at / "page.txt").write_text(f"{self}\n", encoding="utf-8")
-        (at / "summary.md").write_text(write_summary(self), encoding="utf-8")
-        (at / "junit.xml").write_text(junit(self), encoding="utf-8")
+                audited.outcome.save(folder / "audits" / name, command=self.command)
+        write_figures(self, folder)
+        write_studies(self, folder)
+        (folder / self.PAGE).write_text(write_html(self, folder), encoding="utf-8")
+        (folder / "page.txt").write_text(f"{self}\n", encoding="utf-8")
+        (folder / "summary.md").write_text(write_summary(self), encoding="utf-8")
+        (folder / "junit.xml").write_text(junit(self), encoding="utf-8")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ackclock.dossier.run import Results
     from ackclock.dossier.task import Task
 
-__all__ = ["Finding", "command_of", "origin", "typed"]
+__all__ = ["Finding", "command_of", "origin", "write_control"]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def origin(task: Task) -> dict[str, Any]:
     }
 
 
-def typed(value: Any) -> str:
+def write_control(value: Any) -> str:
     """A control as one types it where its file is."""
     value = without_places(value)
     if isinstance(value, str):
@@ -137,13 +137,13 @@ def command_of(name: str, tasks: Sequence[Task]) -> str:
 
     task = tasks[0]
     folder = task.profile.data.folder
-    words = ["ackclock", name, *(typed(one.control.value) for one in tasks)]
+    arguments = ["ackclock", name, *(write_control(each_task.control.value) for each_task in tasks)]
     profile = task.profile.name if folder.parent == PROFILES else str(folder)
-    words += ["--profile", profile, "--tier", task.tier]
-    words += [word for only in task.only for word in ("--only", only)]
+    arguments += ["--profile", profile, "--tier", task.tier]
+    arguments += [word for only in task.only for word in ("--only", only)]
     if dict(task.others) != dict(task.profile.against):
-        words += ["--against", ",".join(typed(value) for value in task.others.values())]
-    words += [] if task.seed is None else ["--seed", str(task.seed)]
-    words += [] if task.reps is None else ["--reps", str(task.reps)]
-    words += ["--argue", task.argued_in] if task.argued_in else []
-    return shlex.join(words)
+        arguments += ["--against", ",".join(write_control(value) for value in task.others.values())]
+    arguments += [] if task.seed is None else ["--seed", str(task.seed)]
+    arguments += [] if task.reps is None else ["--reps", str(task.reps)]
+    arguments += ["--argue", task.argued_in] if task.argued_in else []
+    return shlex.join(arguments)

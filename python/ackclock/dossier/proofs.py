@@ -57,18 +57,18 @@ class Proofs(Outcome):
         """The table `proofs`: a row for each claim."""
         return [
             {
-                "property": one.question.claim.text,
+                "property": proof.question.claim.text,
                 "buffer_bdp": None
-                if one.question.path.buffer is None
-                else float(one.question.path.buffer),
-                "jitter_rtt": one.question.path.jitter,
-                "verdict": one.verdict,
-                "sentence": one.sentence,
-                "replayed": None if one.replay is None else one.replay.replayed,
-                "measured": None if one.replay is None else one.replay.measured,
-                "left_at": list(one.question.relation.left_at),
+                if proof.question.path.buffer is None
+                else float(proof.question.path.buffer),
+                "jitter_rtt": proof.question.path.jitter,
+                "verdict": proof.verdict,
+                "sentence": proof.sentence,
+                "replayed": None if proof.replay is None else proof.replay.replayed,
+                "measured": None if proof.replay is None else proof.replay.measured,
+                "left_at": list(proof.question.relation.left_at),
             }
-            for one in self.proofs
+            for proof in self.proofs
         ]
 
     @property
@@ -93,10 +93,10 @@ class Proofs(Outcome):
         del command
         return {self.PAGE: str(self)}
 
-    def write_files(self, at: Path, command: str) -> None:
+    def write_files(self, folder: Path, command: str) -> None:
         """Write a folder for each claim, with formulas and the scenario of a counterexample."""
         for one in self.proofs:
-            one.save(at / one.question.claim.text.replace("=", "-"), command=command)
+            one.save(folder / one.question.claim.text.replace("=", "-"), command=command)
 
 
 def _verdict(row: dict[str, Any]) -> str:
@@ -129,7 +129,7 @@ def prove_control(label: str, control: Any, longest: int) -> Proofs:
         return Proofs(label, (), f"Its relation has no {', '.join(unknown)}: nothing was proved.")
     if any(find_spec(module) is None for module in ("z3", "cvc5")):
         return Proofs(label, (), "The extra prove is not installed: nothing was proved.")
-    periods = tuple(one for one in PERIODS if one <= longest) or PERIODS[:1]
+    periods = tuple(period for period in PERIODS if period <= longest) or PERIODS[:1]
     return Proofs(label, tuple(_each(str(name), changes, periods, prove)))
 
 

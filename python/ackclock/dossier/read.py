@@ -15,7 +15,7 @@ from ackclock.reproduce.paper import PaperData
 from ackclock.reproduce.read.claims import make_claim
 from ackclock.reproduce.read.folder import FolderReader, PaperError
 from ackclock.reproduce.read.form import FIGURES
-from ackclock.reproduce.read.shipped import find_folder, shipped
+from ackclock.reproduce.read.shipped import find_folder, list_bundled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ _FILE = "profile.toml"
 
 def names() -> list[str]:
     """Names of the profiles that ship with ackclock."""
-    return shipped(PROFILES, _FILE)
+    return list_bundled(PROFILES, _FILE)
 
 
 def read(profile: str | Path) -> Profile:
@@ -77,13 +77,13 @@ class _Reader(FolderReader):
         entries = self.document("requirements.toml", form.REQUIREMENTS, needed=needed)
         file = self.folder / "requirements.toml"
         claims: dict[str, Claim] = {}
-        found: dict[str, Requirement] = {}
+        requirements: dict[str, Requirement] = {}
         rows = [row for row in entries.get("requirement", ()) if isinstance(row, dict)]
         self.unique(file, "requirement", rows)
         for row in rows:
             if {"id", "section", "title", "statement", "level", "family"} <= set(row):
                 claims[row["id"]] = self._claim(file, row)
-                found[row["id"]] = _requirement(row, claims[row["id"]])
+                requirements[row["id"]] = _requirement(row, claims[row["id"]])
         data = PaperData(
             name=self.folder.name,
             folder=self.folder,
@@ -95,12 +95,12 @@ class _Reader(FolderReader):
             parameters={},
         )
         if base is not None:
-            data, found = self._join(about, base, data, found)
+            data, requirements = self._join(about, base, data, requirements)
         self.found += crosscheck.problems(data)
-        self._references(file, found, data)
+        self._references(file, requirements, data)
         if self.found:
             raise PaperError(list(dict.fromkeys(self.found)))
-        return Profile(data, found, data.about.get("against", {}))
+        return Profile(data, requirements, data.about.get("against", {}))
 
     def _base(self, about: Mapping[str, Any]) -> Profile | None:
         if "base" not in about:
@@ -132,15 +132,18 @@ class _Reader(FolderReader):
                     hint = suggestion(name, base.data.studies)
                     message = f'{base.name} has no study "{name}"; {hint}'
                     self.report(file, f"sizes.{tier}.{name}", message)
-        kept = [name for name in taken if name in base.requirements]
+        taken_ids = [name for name in taken if name in base.requirements]
         joined = replace(
             data,
-            studies={**{n: _sized(s, sizes) for n, s in base.data.studies.items()}, **data.studies},
+            studies={
+                **{n: _resize_study(s, sizes) for n, s in base.data.studies.items()},
+                **data.studies,
+            },
             figures={**base.data.figures, **data.figures},
-            claims={**{name: base.data.claims[name] for name in kept}, **data.claims},
+            claims={**{name: base.data.claims[name] for name in taken_ids}, **data.claims},
             about={**{"family": base.families, "against": dict(base.against)}, **about},
         )
-        return joined, {**{name: base.requirements[name] for name in kept}, **found}
+        return joined, {**{name: base.requirements[name] for name in taken_ids}, **found}
 
     def _claim(self, file: Path, row: dict[str, Any]) -> Claim:
         """The claim that is judged: that what is required holds."""
@@ -188,7 +191,7 @@ class _Reader(FolderReader):
                     self.report(file, f"{place}.figures", f'there is no figure "{figure}"; {hint}')
 
 
-def _sized(study: Study, sizes: Mapping[str, Mapping[str, Any]]) -> Study:
+def _resize_study(study: Study, sizes: Mapping[str, Mapping[str, Any]]) -> Study:
     """A study of the base with the sizes that the profile gives its tiers."""
     tiers = dict(study.document.get("tiers", {}))
     for tier, by_study in sizes.items():

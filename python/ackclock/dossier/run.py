@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ackclock.dossier.profile import Profile, Requirement
     from ackclock.reproduce.paper import PaperData
 
-__all__ = ["Plan", "Results", "Task", "chosen", "evaluate", "predict"]
+__all__ = ["Plan", "Results", "Task", "choose_requirements", "evaluate", "predict"]
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Plan:
         )
 
 
-def chosen(profile: Profile, only: Sequence[str]) -> list[Requirement]:
+def choose_requirements(profile: Profile, only: Sequence[str]) -> list[Requirement]:
     """Choose requirements by their ids, sections or families.
 
     Parameters
@@ -172,7 +172,7 @@ def predict(task: Task, means: Means) -> Plan:
 
     kept = None if means.store is False else look(means.store)
     data = task.data
-    claims = [data.claims[one.id] for one in chosen(task.profile, task.only)]
+    claims = [data.claims[one.id] for one in choose_requirements(task.profile, task.only)]
     queries = [check.measure for claim in claims for check in claim.checks]
     rows = []
     for name in studies_of(data, *queries):
@@ -208,7 +208,7 @@ def evaluate(task: Task, means: Means) -> Results:
     if task.tier not in profile.about["tiers"]:
         known = ", ".join(profile.about["tiers"])
         raise AckclockError(f'the profile {profile.name} has no tier "{task.tier}"; it has {known}')
-    wanted = chosen(profile, task.only)
+    wanted = choose_requirements(profile, task.only)
     ids = [one.id for one in wanted]
     figures = list(dict.fromkeys(name for one in wanted for name in one.figures))
     data = _with_limit(task.data, profile, task)

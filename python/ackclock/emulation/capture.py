@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import UnsupportedError
-from ackclock.results.formats.pcapng_blocks import captured, interface, section
+from ackclock.results.formats.pcapng_blocks import interface, section, write_packet
 from ackclock.results.formats.recorded import write_whole
 
 if TYPE_CHECKING:
@@ -43,5 +43,5 @@ def write(summary: Mapping[str, Any], packets: Sequence[Captured], path: Path) -
     comment = f"scenario {summary['scenario_hash']}, seed {summary['seed']}"
     chunks = [section(f"ackclock {summary['version']}", comment), *map(interface, INTERFACES)]
     for at_ns, side, _, size, data in sorted(packets, key=lambda packet: packet[0]):
-        chunks.append(captured(side, at_ns, data, size))
+        chunks.append(write_packet(side, at_ns, data, size))
     return write_whole(path, b"".join(chunks))

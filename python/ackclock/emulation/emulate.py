@@ -120,12 +120,12 @@ def _prepare(scenario: Scenario, known_as: Mapping[str, str]) -> tuple[Emulator,
     try:
         emulator = _core.Emulator(scenario.core_json())
     except _core.InputError as error:
-        raise _located(scenario, read_problems(str(error))) from None
+        raise _add_file(scenario, read_problems(str(error))) from None
     task = json.loads(emulator.describe())
     names = {**controls.KERNEL, **known_as}
     problems = controls.find_problems(task["flows"], controls.available(), names)
     if problems:
-        raise _located(scenario, problems)
+        raise _add_file(scenario, problems)
     for flow in task["flows"]:
         flow["control"] = names[flow["cc"]["kind"]]
         # The kernel counts the option of timestamps as payload here.
@@ -139,7 +139,7 @@ def _prepare(scenario: Scenario, known_as: Mapping[str, str]) -> tuple[Emulator,
     return emulator, task
 
 
-def _located(scenario: Scenario, problems: list[Problem]) -> ScenarioError:
+def _add_file(scenario: Scenario, problems: list[Problem]) -> ScenarioError:
     file = None if scenario.file is None else str(scenario.file)
     return ScenarioError([replace(problem, file=file) for problem in problems])
 

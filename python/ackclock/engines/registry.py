@@ -81,7 +81,7 @@ def load_case(file: str | Path) -> Case:
 
 
 @functools.cache
-def _unpacked(content: tuple[tuple[str, str], ...]) -> ScratchFolder:
+def _unpack_files(content: tuple[tuple[str, str], ...]) -> ScratchFolder:
     """The temporary folder of the files of parcels with this content, until the process ends."""
     del content  # by which it is cached
     folder = ScratchFolder()
@@ -120,7 +120,7 @@ def open_parcel(parcel: Parcel, folder: Path | None = None) -> Case:
     if not parcel.files:
         return case(parcel.document)
     if folder is None:
-        folder = _unpacked(tuple(sorted(parcel.files.items()))).path
+        folder = _unpack_files(tuple(sorted(parcel.files.items()))).path
     for name, text in parcel.files.items():
         place = folder / name
         if not place.is_file() or place.read_text(encoding="utf-8") != text:

@@ -112,7 +112,7 @@ def from_document(
         The document is wrong.
     """
     try:
-        return _made(document, file, tier, changes or {})
+        return _make_sweep(document, file, tier, changes or {})
     except ScenarioError:
         raise
     except AckclockError as error:
@@ -120,7 +120,7 @@ def from_document(
         raise SweepError(f"{where}{error}") from None
 
 
-def _made(
+def _make_sweep(
     document: Mapping[str, Any], file: Path | None, tier: str | None, changes: Mapping[str, Any]
 ) -> Sweep:
     _keys(document, KEYS, "")
@@ -137,7 +137,7 @@ def _made(
         try:
             case = case.replace(**changed_values)
         except ScenarioError as error:
-            raise _placed(error, file) from None
+            raise _name_file(error, file) from None
     until = _until(settings.get("until"))
     reps = settings.get("reps")
     if reps is not None and until is not None:
@@ -212,10 +212,10 @@ def _case(settings: Mapping[str, Any], file: Path | None) -> Case:
     try:
         return registry.case(settings["scenario"], file)
     except ScenarioError as error:
-        raise _placed(error, file, "scenario.") from None
+        raise _name_file(error, file, "scenario.") from None
 
 
-def _placed(error: ScenarioError, file: Path | None, before: str = "") -> ScenarioError:
+def _name_file(error: ScenarioError, file: Path | None, before: str = "") -> ScenarioError:
     name = None if file is None else str(file)
     return ScenarioError(
         [Problem(f"{before}{p.path}".rstrip("."), p.message, name) for p in error.problems]

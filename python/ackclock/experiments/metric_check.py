@@ -85,7 +85,7 @@ def _read(
         metrics.of_summary(summary, metric)
         return
     table = tables[metric.table]
-    rows = metrics.selected(table, metric)
+    rows = metrics.select_rows(table, metric)
     metrics.numbers(rows, metric)
     names = dict(metric.where)
     if rows.num_rows or "id" not in names or metric.table not in ("flows", "links"):

@@ -211,7 +211,7 @@ def of_summary(summary: Mapping[str, Any], metric: Metric) -> float:
     return float(entry)
 
 
-def selected(table: pa.Table, metric: Metric) -> pa.Table:
+def select_rows(table: pa.Table, metric: Metric) -> pa.Table:
     """Keep the rows that the metric is about.
 
     Parameters
@@ -249,7 +249,7 @@ def numbers(table: pa.Table, metric: Metric) -> npt.NDArray[np.float64]:
     Parameters
     ----------
     table
-        What `selected` gave.
+        What `select_rows` gave.
     metric
         Whose column.
 
@@ -292,5 +292,5 @@ def of_run(
     parsed = parse(metric)
     if parsed.table not in tables:
         return of_summary(summary, parsed)
-    rows = selected(tables[parsed.table], parsed)
+    rows = select_rows(tables[parsed.table], parsed)
     return parsed.reduce(numbers(rows, parsed), "in a run")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.experiments.grid import Point
     from ackclock.experiments.store import Keeper
 
-__all__ = ["Plan", "Slot", "check_memory", "check_worker_memory", "plan", "prepared"]
+__all__ = ["Plan", "Slot", "check_memory", "check_worker_memory", "plan", "prepare_points"]
 
 MOST_REPORTED = 10
 
@@ -75,7 +75,7 @@ class Plan:
 
     def __str__(self) -> str:
         rows = [
-            [name, str(len(labels)), _listed([str(label) for label in labels])]
+            [name, str(len(labels)), _join_words([str(label) for label in labels])]
             for name, labels in self.axes.items()
         ]
         runs = f"{self.runs:,} runs"
@@ -93,7 +93,7 @@ class Plan:
         return "\n\n".join([head, *grid, cost])
 
 
-def _listed(words: list[str], most: int = 6) -> str:
+def _join_words(words: list[str], most: int = 6) -> str:
     if len(words) > most:
         words = [*words[: most - 2], "...", words[-1]]
     return ", ".join(words)
@@ -109,7 +109,7 @@ class Prepared:
     holds_lock: bool
 
 
-def prepared(sweep: Design, *, spills: bool = True) -> list[Prepared]:
+def prepare_points(sweep: Design, *, spills: bool = True) -> list[Prepared]:
     """Check and compile every point.
 
     Parameters
@@ -246,7 +246,7 @@ def plan(sweep: Design, workers: int | None, store: Keeper | None) -> Plan:
     """
     from ackclock.experiments.executors.local import cores
 
-    points = prepared(sweep)
+    points = prepare_points(sweep)
     check_memory(points, workers or cores())
     reps = sweep.replicates
     keys = {
@@ -254,7 +254,7 @@ def plan(sweep: Design, workers: int | None, store: Keeper | None) -> Plan:
         for point in points
         for replicate in range(reps.at_first)
     }
-    stored_keys = store.known(keys) if store is not None else set()
+    stored_keys = store.find_stored(keys) if store is not None else set()
     left = [cost for key, cost in keys.items() if key not in stored_keys]
     labels = {
         name: list(dict.fromkeys(row[column].label for row in block.rows))

@@ -148,7 +148,7 @@ class SweepResult:
         rows_by_key: dict[str, list[dict[str, Any]]] = {}
         table = self.keeper.table(name, self.keys)
         if table is not None:
-            table = _respelled(self.sweep, self.slots, table)
+            table = _respell(self.sweep, self.slots, table)
         for row in rows(table) if table is not None else ():
             rows_by_key.setdefault(row.pop(KEY), []).append(row)
         return rows_by_key
@@ -191,7 +191,7 @@ class SweepResult:
                 for key, summary in stored_summaries.items()
             }
             return np.array([values[slot.key] for slot in self.slots], dtype=float)
-        groups = self._grouped(parsed, ())
+        groups = self._group_values(parsed, ())
         return np.array([groups.get((number,), np.nan) for number in range(len(self.slots))])
 
     def _each_run(self) -> Iterator[Mapping[str, Any]]:
@@ -203,7 +203,7 @@ class SweepResult:
                 tables[name] = self.tables[name].slice(begin, end - begin)
             yield tables
 
-    def _grouped(
+    def _group_values(
         self, metric: metrics.Metric, own_columns: Sequence[str]
     ) -> dict[tuple[Any, ...], float]:
         """Value by number of the slot and values of columns of the table."""
@@ -212,8 +212,8 @@ class SweepResult:
         table = self.tables[metric.table]
         number = array(np.repeat(np.arange(len(self.slots)), _lengths(self, metric.table)))
         table = table.append_column("__slot", number)
-        rows = metrics.selected(table, _renamed(metric, table))
-        values = metrics.numbers(rows, _renamed(metric, table))
+        rows = metrics.select_rows(table, _rename_columns(metric, table))
+        values = metrics.numbers(rows, _rename_columns(metric, table))
         columns = [rows["__slot"].to_pylist(), *(rows[name].to_pylist() for name in own_columns)]
         rows_of_group: dict[tuple[Any, ...], list[int]] = {}
         if not own_columns:
@@ -253,7 +253,7 @@ class SweepResult:
                 if name not in names or name in ("replicate", "seed"):
                     column_names = [*self.axes, *names]
                     raise metrics.MetricError(f'by "{name}": {suggestion(name, column_names)}')
-            for (number, *group), value in self._grouped(parsed, own_columns).items():
+            for (number, *group), value in self._group_values(parsed, own_columns).items():
                 put(number, tuple(group), value)
         else:
             for number, value in enumerate(self.per_run(metric)):
@@ -569,7 +569,7 @@ class SweepResult:
         return f"{written}\n\n{warnings}" if warnings else written
 
 
-def _renamed(metric: metrics.Metric, table: pa.Table) -> metrics.Metric:
+def _rename_columns(metric: metrics.Metric, table: pa.Table) -> metrics.Metric:
     """The metric with its columns as they are called beside the axes."""
     import dataclasses
 
@@ -604,15 +604,15 @@ class _Tidy(Mapping[str, "Table"]):
         return name in list(self)
 
     def __getitem__(self, name: str) -> pa.Table:
-        return self.made(name)[0]
+        return self.build(name)[0]
 
-    def made(self, name: str) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+    def build(self, name: str) -> tuple[pa.Table, npt.NDArray[np.int64]]:
         if name not in self:
             raise KeyError(name)
         if name not in self._made:
             raw = self._keeper.table(name, _keys(self._slots))
             assert raw is not None
-            raw = _respelled(self._sweep, self._slots, raw)
+            raw = _respell(self._sweep, self._slots, raw)
             self._made[name] = _tidy(self._sweep, self._slots, name, raw)
         return self._made[name]
 
@@ -620,7 +620,7 @@ class _Tidy(Mapping[str, "Table"]):
 def _lengths(result: SweepResult, name: str) -> npt.NDArray[np.int64]:
     tables = result.tables
     assert isinstance(tables, _Tidy)
-    return tables.made(name)[1]
+    return tables.build(name)[1]
 
 
 def _starts(result: SweepResult, name: str) -> npt.NDArray[np.int64]:
@@ -672,7 +672,7 @@ def _tidy(
     return table(columns), lengths
 
 
-def _respelled(sweep: Design, slots: Sequence[Slot], raw: pa.Table) -> pa.Table:
+def _respell(sweep: Design, slots: Sequence[Slot], raw: pa.Table) -> pa.Table:
     """Write names of algorithms as the cases of the sweep do, not as the first that ran.
 
     A sweep that was read from a store has no documents: its names stay as they are stored.

@@ -19,11 +19,11 @@ from ackclock.experiments.plan import (
     Slot,
     check_memory,
     check_worker_memory,
-    prepared,
+    prepare_points,
     slot,
 )
 from ackclock.experiments.result import SweepResult
-from ackclock.experiments.status_line import Status, shown
+from ackclock.experiments.status_line import Status, show_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -64,7 +64,7 @@ class Agenda:
     def __init__(self, sweep: Design, keeper: Keeper, *, spills: bool = True) -> None:
         self.sweep = sweep
         self.keeper = keeper
-        self.points = prepared(sweep, spills=spills)
+        self.points = prepare_points(sweep, spills=spills)
         self.until = sweep.replicates.until
         self.slots: list[Slot] = []
         self.finished: set[str] = set()
@@ -87,7 +87,7 @@ class Agenda:
             (point, slot(self.sweep, point, replicate)) for point, replicate in point_replicates
         ]
         fresh = {s.key for _, s in point_slots} - self.wanted_keys
-        stored_keys = self.keeper.known(fresh) if fresh else set()
+        stored_keys = self.keeper.find_stored(fresh) if fresh else set()
         self.stored += len(stored_keys)
         self.finished |= stored_keys
         for point, point_slot in point_slots:
@@ -120,7 +120,7 @@ class Agenda:
             The run.
         """
         self.finished.add(record.key)
-        self.left_cpu_s -= self.predicted(record.key)
+        self.left_cpu_s -= self.predict_s(record.key)
         if self.until is not None:
             self._values[record.key] = of_run(self.until.metric, record.summary, record.tables)
             for index in sorted(self._points_of[record.key]):
@@ -133,7 +133,7 @@ class Agenda:
         if any(place.key not in self.finished for place in places):
             return
         values = [self._values[place.key] for place in places]
-        more = range(len(values), self.until.wanted(values))
+        more = range(len(values), self.until.count_replicates(values))
         if more:
             self._want([(self.points[index], replicate) for replicate in more])
 
@@ -174,7 +174,7 @@ class Agenda:
             The task.
         """
         assert finished.failed is not None
-        self.left_cpu_s -= self.predicted(finished.failed.key)
+        self.left_cpu_s -= self.predict_s(finished.failed.key)
         requests = finished.task.requests
         for request in requests[requests.index(finished.failed) + 1 :]:
             point = self.points[min(self._points_of[request.key])]
@@ -188,7 +188,7 @@ class Agenda:
         bool
             Whether there is still something to wait for or to do.
         """
-        stored_keys = self.keeper.known([key for key, _, _ in self._elsewhere])
+        stored_keys = self.keeper.find_stored([key for key, _, _ in self._elsewhere])
         self.stored += len(stored_keys)
         self.finished |= stored_keys
         finished_elsewhere = [item for item in self._elsewhere if item[0] in stored_keys]
@@ -201,7 +201,7 @@ class Agenda:
                 self._decide(index)
         return bool(self._queue)
 
-    def predicted(self, key: str) -> float:
+    def predict_s(self, key: str) -> float:
         """Give the predicted time of a run [s].
 
         Parameters
@@ -278,11 +278,11 @@ def run(
         As there.
     """
     from ackclock.catalogue.python_source import before_run
-    from ackclock.experiments.store import Store, opened
+    from ackclock.experiments.store import Store, open_keeper
 
     before_run()
     with ExitStack() as stack:
-        keeper = stack.enter_context(opened(store))
+        keeper = stack.enter_context(open_keeper(store))
         if isinstance(keeper, Store):
             keeper.describe({"sweep": sweep.name, "command": command})
         agenda = Agenda(sweep, keeper, spills=cluster is None)
@@ -290,7 +290,7 @@ def run(
         # User code at any point goes to other processes, and all runs with it.
         locking = next((point.point for point in agenda.points if point.holds_lock), None)
         sample = None if locking is None else sweep.case_at(locking)
-        report = stack.enter_context(shown(progress))
+        report = stack.enter_context(show_status(progress))
         drive = _Drive(sweep, agenda, keeper, report)
         interrupted = False
         try:
@@ -431,7 +431,7 @@ class _Drive:
             finally:
                 self.keeper.add(record, cases[record.key], self.agenda.labels(record.key))
             self.done += 1
-            self.pace.take(self.agenda.predicted(record.key), record.cpu_s)
+            self.pace.take(self.agenda.predict_s(record.key), record.cpu_s)
 
     def _raise(self, finished: Finished) -> None:
         error, request = finished.error, finished.failed

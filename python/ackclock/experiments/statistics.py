@@ -309,7 +309,7 @@ class Precision:
                 message = f"until.{name} is {value}; expected {expected}"
                 raise AckclockError(message)
 
-    def wanted(self, values: Sequence[float]) -> int:
+    def count_replicates(self, values: Sequence[float]) -> int:
         """Give the number of replicates wanted in all, after these values.
 
         Parameters

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-__all__ = ["Status", "shown"]
+__all__ = ["Status", "show_status"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ class Status:
 
 
 @contextmanager
-def shown(progress: bool | Callable[[Status], object]) -> Iterator[Callable[[Status], object]]:  # noqa: FBT001
+def show_status(
+    progress: bool | Callable[[Status], object],  # noqa: FBT001
+) -> Iterator[Callable[[Status], object]]:
     """Give a function that takes a sweep's state.
 
     Parameters

@@ -300,7 +300,7 @@ class Learner:
         self._link: Link | None = None
         self._agent: Agent | None = None
 
-    def _joined(self) -> tuple[Link, Agent]:
+    def _require_joined(self) -> tuple[Link, Agent]:
         if self._link is None or self._agent is None:
             if self.link not in _links:
                 message = "a flow of an environment runs in its environment only"
@@ -311,7 +311,7 @@ class Learner:
 
     def on_ack(self, window: Any, ack: Any) -> None:
         """Take an acknowledgement into account, and decide at the end of a step."""
-        link, agent = self._joined()
+        link, agent = self._require_joined()
         agent.see(window, ack)
         sums = agent.sums
         agent.delivered = ack.delivered
@@ -326,11 +326,11 @@ class Learner:
     def on_lost(self, window: Any, lost: Any) -> None:
         """Count a segment that was declared lost."""
         del window
-        self._joined()[1].count_lost(lost.now_s)
+        self._require_joined()[1].count_lost(lost.now_s)
 
     def on_congestion(self, window: Any, event: Any) -> None:
         """Count timeouts; the policy decides what follows."""
-        link, agent = self._joined()
+        link, agent = self._require_joined()
         agent.see(window, event)
         if event.kind == "timeout":
             agent.count_timeout(event.now_s)

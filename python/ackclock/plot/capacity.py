@@ -31,14 +31,14 @@ def schedules(scenario: Data) -> list[tuple[float, Data]]:
         A scenario's document in which files and environments are expanded.
     """
 
-    def found() -> Iterator[tuple[float, Data]]:
+    def find_schedules() -> Iterator[tuple[float, Data]]:
         net = scenario["net"]
         for link in (net, *net.get("links", ()), *scenario.get("links", ())):
             for key in ("schedule", "back_schedule"):
                 if link.get(key) is not None and _changes_rate(link[key]):
                     yield parse(link.get("rate", net.get("rate", 0.0)), "rate"), link[key]
 
-    return list(found())
+    return list(find_schedules())
 
 
 def _changes_rate(schedule: Data) -> bool:

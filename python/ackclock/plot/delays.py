@@ -10,7 +10,7 @@ import numpy as np
 from ackclock.errors import UnsupportedError
 from ackclock.plot.figures import (
     _axes,
-    _chosen,
+    _choose_names,
     _labels,
     _name_or_list,
     _note,
@@ -54,7 +54,7 @@ def rtt(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     chart = figure(run.summary)
     title = "Round-trip times" if is_each else "Smoothed round-trip times"
     axes = _axes(chart, title, "time [s]", "round-trip time [ms]")
-    names, labels = _chosen(run, "flows", flows), _labels(run)
+    names, labels = _choose_names(run, "flows", flows), _labels(run)
     has_ranges = False
     for i, (name, time, sample) in enumerate(
         _series(run.table(table), "flow", names, ["time_s", column])
@@ -109,7 +109,7 @@ def queue_delay(run: Run, *, links: Sequence[int | str] | None = None) -> Figure
         A link's rate changes.
     """
     varying = {str(link["id"]) for link in run.scenario.explain().data["links"] if link["varies"]}
-    names = _chosen(run, "links", links)
+    names = _choose_names(run, "links", links)
     if links is None:
         names = longest_queues(run, [name for name in names if name not in varying])
     for name in names:

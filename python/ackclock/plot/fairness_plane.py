@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ackclock.errors import UnsupportedError
-from ackclock.plot.figures import _axes, _chosen, _labels, _note, _series
+from ackclock.plot.figures import _axes, _choose_names, _labels, _note, _series
 from ackclock.plot.style import figure
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def phase(
     """
     from matplotlib.collections import LineCollection
 
-    names, labels = _chosen(run, "flows", flows), _labels(run)
+    names, labels = _choose_names(run, "flows", flows), _labels(run)
     if len(names) < 2 or (flows is not None and len(names) != 2):
         raise UnsupportedError(f"a phase plot is of two flows, not of {len(names)}")
     rates, times = [], np.zeros(0)

@@ -43,7 +43,7 @@ _MOST_INTERVALS = 120
 """Goodput over time is drawn as at most so many means."""
 
 
-def _chosen(run: Run, kind: str, selected: Sequence[int | str] | None) -> list[str]:
+def _choose_names(run: Run, kind: str, selected: Sequence[int | str] | None) -> list[str]:
     names = [str(item["id"]) for item in run.summary[kind]]
     if selected is None:
         return names
@@ -144,7 +144,7 @@ def cwnd(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     rows = run.tables.get("windows") or run.tables.get("flow_samples") or run.table("windows")
     chart = figure(run.summary)
     axes = _axes(chart, "Congestion window", "time [s]", "cwnd [segments]")
-    names, labels = _chosen(run, "flows", flows), _labels(run)
+    names, labels = _choose_names(run, "flows", flows), _labels(run)
     for i, (name, time, window) in enumerate(
         _series(rows, "flow", names, ["time_s", "cwnd_segments"])
     ):
@@ -162,7 +162,7 @@ def _rates(
     An interval is as many samples as leave no more than `_MOST_INTERVALS`: losses hold up the
     delivery in order, so that goodput over a few round trips jumps.
     """
-    names = _chosen(run, "flows", flows)
+    names = _choose_names(run, "flows", flows)
     rows = run.table("flow_samples")
     if column not in rows.column_names:  # a run of an older version
         column = "delivered_bytes"
@@ -195,7 +195,7 @@ def _narrowest(run: Run) -> dict[str, float]:
 def _varying(run: Run, middles: Values) -> list[Values]:
     """Mean rate of each link whose rate changes, by interval [bit/s]; links that agree are one."""
     try:
-        rate_schedules = schedules(without_code(run.scenario).expanded().data)
+        rate_schedules = schedules(without_code(run.scenario).resolve_files().data)
     except AckclockError:  # a trace file may be gone since it ran
         return []
     if len(middles) < 2:
@@ -285,7 +285,7 @@ def queue(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
         Which links, by number or name; left out: the three with the longest mean queue, if
         they have any; the figure then says of how many.
     """
-    names = _chosen(run, "links", links)
+    names = _choose_names(run, "links", links)
     every = len(names)
     if links is None:
         names = longest_queues(run, names)
@@ -331,7 +331,7 @@ def delay(
     """
     chart = figure(run.summary)
     axes = _axes(chart, "Round-trip times", "round-trip time [ms]", "share of samples at most this")
-    names, labels = _chosen(run, "flows", flows), _labels(run)
+    names, labels = _choose_names(run, "flows", flows), _labels(run)
     since, until = window or (-np.inf, np.inf)
     count = 0
     for i, (name, time, sample) in enumerate(
@@ -363,7 +363,7 @@ def _at_work(run: Run, flows: Sequence[int | str] | None) -> list[npt.NDArray[np
     columns = ["time_s", "in_flight_segments", "sent_packets"]
     out = []
     for name, time, flying, sent in _series(
-        run.table("flow_samples"), "flow", _chosen(run, "flows", flows), columns
+        run.table("flow_samples"), "flow", _choose_names(run, "flows", flows), columns
     ):
         is_finished = (flying == 0) & (sent == sent[-1]) & (sent > 0)
         # Nothing follows the last sample, so it cannot show that a source sends no more.
@@ -429,7 +429,7 @@ def network_map(run: Run, utilisation: dict[str, float] | None = None) -> Figure
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-    net = without_code(run.scenario).expanded().data["net"]
+    net = without_code(run.scenario).resolve_files().data["net"]
     coordinates = {
         node["id"]: (node["lon"], node["lat"])
         for node in net.get("nodes", ())

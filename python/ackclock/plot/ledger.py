@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ackclock.plot.figures import _axes, _chosen, _labels, _legend, _note
+from ackclock.plot.figures import _axes, _choose_names, _labels, _legend, _note
 from ackclock.plot.style import figure, style
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def ledger(run: Run, *, links: Sequence[int | str] | None = None) -> Figure:
     import matplotlib as mpl
 
     bytes_of_link = totals(run)
-    names = _chosen(run, "links", links)
+    names = _choose_names(run, "links", links)
     every = len(names)
 
     def vain(name: str) -> int:

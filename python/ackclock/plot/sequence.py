@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock.errors import UnsupportedError
-from ackclock.plot.figures import _axes, _chosen, _labels, _legend, _note
+from ackclock.plot.figures import _axes, _choose_names, _labels, _legend, _note
 from ackclock.plot.style import figure, line, style
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ def sequence(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     flows
         Which flows, by number or name; left out: the first.
     """
-    names = _chosen(run, "flows", flows)
+    names = _choose_names(run, "flows", flows)
     every = len(names)
     names = names[:1] if flows is None else names[:_MOST_SHOWN]
     chart = figure(run.summary)
     axes = _axes(chart, "Time sequence", "time [s]", "segment")
     labels = _labels(run)
     for i, name in enumerate(names):
-        events = _seen(run, name)
+        events = _collect_events(run, name)
         if not len(events["sent"]):
             message = f'the table "packets" does not have the first link of flow "{name}"'
             raise UnsupportedError(message)
@@ -68,7 +68,9 @@ def sequence(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
             )  # fmt: skip
     note = f"{len(names)} of {every} flows" if len(names) < every else ""
     window = (
-        _window(run, names[0], _seen(run, names[0])) if flows is None or len(names) == 1 else None
+        _window(run, names[0], _collect_events(run, names[0]))
+        if flows is None or len(names) == 1
+        else None
     )
     if window is None:
         axes.set_ylim(bottom=0)
@@ -107,7 +109,7 @@ def _window(
     return first, until, max(0.0, segments.min() - margin), segments.max() + margin
 
 
-def _seen(run: Run, name: str) -> dict[str, np.ndarray[Any, Any]]:
+def _collect_events(run: Run, name: str) -> dict[str, np.ndarray[Any, Any]]:
     """Times and segments of a flow's packets at its sender, by what happened."""
     import pyarrow.compute as pc
 

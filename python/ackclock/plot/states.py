@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ackclock.plot.figures import _chosen, _labels, _note, _series
+from ackclock.plot.figures import _choose_names, _labels, _note, _series
 from ackclock.plot.style import figure, line, style
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def states(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     """
     import matplotlib as mpl
 
-    names = _chosen(run, "flows", flows)
+    names = _choose_names(run, "flows", flows)
     every = len(names)
     names = names[:_MOST_SHOWN]
     labels = _labels(run)

@@ -122,7 +122,9 @@ def _write(metric: str, value: float) -> str:
     return number(value, 3) if unit is None else engineering(value, unit, 3)
 
 
-def _made(result: Swept, title: str, x: str, y: str, height: float = 4.0) -> tuple[Figure, Axes]:
+def _make_chart(
+    result: Swept, title: str, x: str, y: str, height: float = 4.0
+) -> tuple[Figure, Axes]:
     made = figure(None, height=height)
     axes = _axes(made, title, x, y)
     recipe(made, **result.recipe)
@@ -147,7 +149,7 @@ def _groups(rows: Sequence[dict[str, Any]], by: str | None) -> dict[Any, list[di
     return found
 
 
-def _averaged(result: Swept, used: Sequence[str | None]) -> str:
+def _describe_averages(result: Swept, used: Sequence[str | None]) -> str:
     """What the figure averages over, for its note."""
     rest = [name for name in result.axes if name not in used]
     return f"; averaged over {', '.join(rest)}" if rest else ""
@@ -176,7 +178,7 @@ def lines(
     rows = _mean(result, metric, [name for name in (x, by) if name is not None])
     has_interval = any(row["has_interval"] for row in rows)
     title = "Mean and 95 % interval" if has_interval else "Mean"
-    chart, axes = _made(result, title, x, metric)
+    chart, axes = _make_chart(result, title, x, metric)
     order = _order(result, x)
     scale = _numbers(order)
     position_of_label = dict(zip(order, scale[0] if scale else range(len(order)), strict=True))
@@ -192,7 +194,7 @@ def lines(
     elif scale[1]:
         axes.set_xlabel(f"{x} [{scale[1]}]")
     _set_unit(axes.yaxis, metric)
-    _note(axes, _seeds(rows) + _averaged(result, (x, by)))
+    _note(axes, _seeds(rows) + _describe_averages(result, (x, by)))
     _legend(axes)
     return chart
 
@@ -242,7 +244,9 @@ def heatmap(
     at_y = {label: i for i, label in enumerate(lines_)}
     for row in rows:
         cells[at_y[_same(row[by], at_y)], at_x[_same(row[x], at_x)]] = row["mean"]
-    chart, axes = _made(result, describe_metric(metric), x, by, height=1.6 + 0.45 * len(lines_))
+    chart, axes = _make_chart(
+        result, describe_metric(metric), x, by, height=1.6 + 0.45 * len(lines_)
+    )
     colours = LinearSegmentedColormap.from_list("value", style()["map_colours"])
     image = axes.imshow(cells, cmap=colours, aspect="auto", origin="lower")
     axes.grid(visible=False)
@@ -259,7 +263,10 @@ def heatmap(
                 )  # fmt: skip
     bar = chart.colorbar(image, ax=axes)
     _set_unit(bar.ax.yaxis, metric)
-    _note(axes, "mean over " + _seeds(rows).replace(" a point", "") + _averaged(result, (x, by)))
+    _note(
+        axes,
+        "mean over " + _seeds(rows).replace(" a point", "") + _describe_averages(result, (x, by)),
+    )
     return chart
 
 
@@ -287,7 +294,9 @@ def ranked(result: Swept, metric: str | None = None, between: str | None = None)
     order = sorted(means, key=lambda label: -means[label])
     best = order[0]
     count = len(order)
-    chart, axes = _made(result, f"Difference to {_text(best)}", metric, between, 1.6 + 0.3 * count)
+    chart, axes = _make_chart(
+        result, f"Difference to {_text(best)}", metric, between, 1.6 + 0.3 * count
+    )
     for row, label in enumerate(order):
         if label == best:
             axes.plot(0, row, "D", color=line(0)["color"], markersize=5)
@@ -308,7 +317,10 @@ def ranked(result: Swept, metric: str | None = None, between: str | None = None)
     )
     axes.invert_yaxis()
     _set_unit(axes.xaxis, metric)
-    _note(axes, "means at the left; hollow: its interval holds 0" + _averaged(result, (between,)))
+    _note(
+        axes,
+        "means at the left; hollow: its interval holds 0" + _describe_averages(result, (between,)),
+    )
     return chart
 
 
@@ -326,7 +338,9 @@ def ecdf(result: Swept, metric: str | None = None, by: str | None = None) -> Fig
     """
     metric = _metric(result, metric)
     by = _axis(result, by, max(0, len(result.axes) - 1))
-    chart, axes = _made(result, "Distribution over runs", metric, "share of runs at most this")
+    chart, axes = _make_chart(
+        result, "Distribution over runs", metric, "share of runs at most this"
+    )
     rows = [row for row in result.values(metric).to_pylist() if not _missing(row["value"])]
     if not rows:
         raise UnsupportedError(f"no run has a value of {metric}")
@@ -372,7 +386,7 @@ def pareto(
     axis = None if by is None else _axis(result, by, 0)
     names = list(result.axes) if axis is None else [axis]
     along, across = (_mean(result, metric, names) for metric in (delay, throughput))
-    chart, axes = _made(result, "Throughput and delay", delay, throughput)
+    chart, axes = _make_chart(result, "Throughput and delay", delay, throughput)
     points = []
     for i, (x, y) in enumerate(zip(along, across, strict=True)):
         label = ", ".join(_text(x[name]) for name in names)

@@ -33,9 +33,9 @@ def completions(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure
     UnsupportedError
         No transfer ended.
     """
-    from ackclock.plot.figures import _chosen
+    from ackclock.plot.figures import _choose_names
 
-    names = {*_chosen(run, "flows", flows)}
+    names = {*_choose_names(run, "flows", flows)}
     transfers = [flow for flow in run.summary["flows"] if flow["id"] in names]
     ended = [flow for flow in transfers if flow["completed_after_s"] is not None]
     if not ended:

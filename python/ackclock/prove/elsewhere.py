@@ -71,7 +71,7 @@ def _libraries(control: str) -> list[str]:
     peers = [peer for peer, controls in CONTROLS.items() if control in controls]
     if not peers:
         raise UnsupportedError(f"--replay stacks: no library has a control like {control}")
-    shipped = schema.shipped()
+    shipped = schema.find_bundled()
     built = [peer for peer in peers if CONTROLS[peer][control] in shipped]
     if not built:
         raise UnsupportedError(
@@ -117,12 +117,12 @@ def replay_elsewhere(
     packets = packets_of(data)
     if where == "kernel":
         return {"kernel": _in_kernel(data, claim, packets)}
-    from ackclock.studies.differ.shipped import CONNECTIONS, swapped
+    from ackclock.studies.differ.shipped import CONNECTIONS, swap_controls
 
     result = {}
     for peer in _libraries(relation.name):
         flows = [_over_quic(flow) if peer in CONNECTIONS else flow for flow in data["flows"]]
-        theirs = swapped(Scenario.from_data({**data, "flows": flows}), peer)
+        theirs = swap_controls(Scenario.from_data({**data, "flows": flows}), peer)
         result[peer] = _judged(theirs.run(record=tables or None), claim, packets, theirs)
     return result
 

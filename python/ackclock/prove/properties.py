@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from ackclock.errors import AckclockError, named
+from ackclock.errors import AckclockError, find_by_name
 from ackclock.prove.terms import all_of, any_of, equal
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def read_claim(text: str) -> Claim:
         There is no such property, or its value is none that it can have.
     """
     name, equals, number = (part.strip() for part in text.partition("="))
-    kind = named(name, PROPERTIES, "property")
+    kind = find_by_name(name, PROPERTIES, "property")
     problem = f"{text}: expected {name}=NUMBER, {kind.value} from {kind.least:g} to {kind.most:g}"
     if not equals:
         raise AckclockError(problem)

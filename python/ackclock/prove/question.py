@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ackclock.errors import AckclockError, named, suggestion
+from ackclock.errors import AckclockError, find_by_name, suggestion
 from ackclock.prove.controls import RELATIONS
 from ackclock.prove.cycle import cycle_terms, steps_of
 from ackclock.prove.path import CONSTRAINTS, Curves, Path, path_terms
@@ -140,7 +140,7 @@ def make_question(
     AckclockError
         There is no such control, property or parameter, or a value is out of its range.
     """
-    relation = named(control, RELATIONS, "relation for a control")
+    relation = find_by_name(control, RELATIONS, "relation for a control")
     read = read_claim(claim)
     values = dict(relation.parameters)
     for name, given in (changes or {}).items():

@@ -40,14 +40,14 @@ class PacketCase(Case, Protocol):
     def core_json(self) -> str:
         """The JSON that the core gets: everything that names a file expanded."""
 
-    def expanded(self) -> Self:
+    def resolve_files(self) -> Self:
         """Copy with imported networks as graphs and trace files as lists."""
 
     def explain(self) -> Explained:
         """Say what would run."""
 
-    def kept(self, target: Path) -> Self:
-        """Copy as `expanded` whose user-defined classes are in files of a folder."""
+    def with_code_in(self, target: Path) -> Self:
+        """Copy as `resolve_files` does, whose user-defined classes are in files of a folder."""
 
     def to_toml(self) -> str:
         """Write as TOML."""

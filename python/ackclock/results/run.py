@@ -316,7 +316,7 @@ class Run:
             return []
         return [f'{count_idle(idle)}; --json and run.summary["links"] have all']
 
-    def _measured(self) -> list[str]:
+    def _describe_measured(self) -> list[str]:
         """Say what is not over the measured time: counts, and the lives of late flows."""
         s = self.summary
         begin, notes = s["duration_s"] - s["window_s"], []
@@ -376,7 +376,7 @@ class Run:
         parts = [self._head(), table(*self._flow_rows()), table(*self._link_rows())]
         if (queues := self._queue_rows())[1]:
             parts.append(table(*queues))
-        if more := [*self._idle_links(), *self._measured()]:
+        if more := [*self._idle_links(), *self._describe_measured()]:
             parts.append("\n".join(more))
         if notes := self._warnings():
             parts.append("\n".join(notes))
@@ -384,7 +384,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         tables = [self._flow_rows(), self._link_rows(), self._queue_rows()]
-        said = [*self._idle_links(), *self._measured()]
+        said = [*self._idle_links(), *self._describe_measured()]
         notes = [("notes", said), ("warnings", self._warnings())]
         more = [html_table([head], [[line] for line in lines]) for head, lines in notes if lines]
         shown = [html_table(head, rows) for head, rows in tables if rows]
@@ -407,7 +407,9 @@ class Run:
         """
 
         def write_case(at: Path) -> None:
-            (at / "scenario.toml").write_text(self.scenario.kept(at).to_toml(), encoding="utf-8")
+            (at / "scenario.toml").write_text(
+                self.scenario.with_code_in(at).to_toml(), encoding="utf-8"
+            )
 
         return write_bundle(Path(folder), write_case, self.summary, self.tables, command)
 

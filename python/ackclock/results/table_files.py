@@ -63,17 +63,17 @@ class TableFiles:
     def _append(self, tables: Mapping[str, Mapping[str, Any]]) -> None:
         import pyarrow.parquet as pq
 
-        from ackclock._util.arrow import joined
+        from ackclock._util.arrow import join_columns
 
         for name, columns in tables.items():
-            rows = self._labelled(joined(columns, self._names))
+            rows = self._add_labels(join_columns(columns, self._names))
             if name not in self._writers:
                 file = self.folder / f"{name}.parquet"
                 self._writers[name] = pq.ParquetWriter(file, rows.schema, compression="zstd")
             if rows.num_rows:
                 self._writers[name].write_table(rows)
 
-    def _labelled(self, rows: Table) -> Table:
+    def _add_labels(self, rows: Table) -> Table:
         return rows
 
     @property
@@ -161,7 +161,7 @@ class SpilledTables(TableFiles):
             f" {error.strerror or error}"
         )
 
-    def _labelled(self, rows: Table) -> Table:
+    def _add_labels(self, rows: Table) -> Table:
         import numpy as np
 
         from ackclock._util.arrow import words

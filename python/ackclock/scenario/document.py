@@ -33,14 +33,14 @@ class Frozen:
         """Check the form of a document and take it over; ``typed``: paths that a person typed."""
         raise NotImplementedError
 
-    def _replaced(self, changes: Mapping[str, Any]) -> Self:
+    def _replace_values(self, changes: Mapping[str, Any]) -> Self:
         """Copy with values changed by path."""
         from ackclock._util import paths
         from ackclock.catalogue.records import plain
 
         values = {path: plain(value) for path, value in changes.items()}
         changed = type(self).__new__(type(self))
-        changed._fill(paths.replaced(self._data, values), self._file, values)
+        changed._fill(paths.replace_values(self._data, values), self._file, values)
         return changed
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -32,21 +32,21 @@ def left_out(data: schema.Data) -> list[schema.Data]:
     found: dict[tuple[str, str, str], list[list[paths.Step]]] = {}
     counts: Counter[str] = Counter()
     for steps, given, rules, more in _places(data):
-        counts[paths.text([*_starred(steps)])] += 1
+        counts[paths.text([*_star_indices(steps)])] += 1
         for key, (value, source) in {**_defaults(rules), **more}.items():
             if key not in given:
-                pattern = paths.text([*_starred(steps), key])
+                pattern = paths.text([*_star_indices(steps), key])
                 found.setdefault((pattern, value, source), []).append([*steps, key])
     lines = []
     for (pattern, value, source), places in found.items():
         path = paths.text(places[0]) if len(places) == 1 else pattern
-        every = counts[paths.text([*_starred(places[0][:-1])])]
+        every = counts[paths.text([*_star_indices(places[0][:-1])])]
         part = f" ({len(places)} of {every})" if 1 < len(places) < every else ""
         lines.append({"path": path, "value": value + part, "source": source})
     return lines
 
 
-def _starred(steps: list[paths.Step]) -> list[paths.Step]:
+def _star_indices(steps: list[paths.Step]) -> list[paths.Step]:
     return [None if isinstance(step, int) else step for step in steps]
 
 

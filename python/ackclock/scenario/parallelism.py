@@ -59,7 +59,7 @@ class Parallelism:
             f"most of the critical path: {critical['name']}, {critical['share']:.1%} of its steps\n"
             f"measured: {engineering(data['step_s'], 's', 3)} a step,"
             f" {engineering(data['sync_s'], 's', 3)} a synchronisation of two threads\n"
-            + self._held(),
+            + self._describe_cost(),
             table(
                 [
                     "cores",
@@ -74,7 +74,7 @@ class Parallelism:
         ]
         return "\n\n".join(parts)
 
-    def _held(self) -> str:
+    def _describe_cost(self) -> str:
         """Say what two threads took for the stretch."""
         one, two = self.data["on_one"], self.data["on_two"]
         if two is None:

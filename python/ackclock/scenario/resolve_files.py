@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 from ackclock.catalogue import python_source
 from ackclock.catalogue.network_kinds import kind_of
 from ackclock.scenario.step_file import read_steps
-from ackclock.scenario.traces import delivery, replayed
+from ackclock.scenario.traces import delivery, resolve_replayed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ackclock.catalogue.schema import Data
 
-__all__ = ["expanded"]
+__all__ = ["resolve"]
 
 
-def expanded(data: Data, folder: Path) -> Data:
+def resolve(data: Data, folder: Path) -> Data:
     """Copy a scenario with imported networks as graphs and trace files as lists.
 
     Parameters
@@ -43,19 +43,21 @@ def expanded(data: Data, folder: Path) -> Data:
     for index, change in enumerate(result.get("links", ())):
         _schedules(change, f"links[{index}]", folder)
     for index, flow in enumerate(result.get("flows", ())):
-        _replayed(flow, "source", "source", f"flows[{index}]", folder)
+        _resolve_replayed(flow, "source", "source", f"flows[{index}]", folder)
     for index, traffic in enumerate(result.get("traffic", ())):
-        _replayed(traffic, "generator", "arrivals", f"traffic[{index}]", folder)
-        _replayed(traffic.get("flow", {}), "source", "source", f"traffic[{index}].flow", folder)
+        _resolve_replayed(traffic, "generator", "arrivals", f"traffic[{index}]", folder)
+        _resolve_replayed(
+            traffic.get("flow", {}), "source", "source", f"traffic[{index}].flow", folder
+        )
     # A network's file names no class, and may have a million links.
     python_source.check({**result, "net": data["net"]}, folder)
     return result
 
 
-def _replayed(table: Any, key: str, room: str, path: str, folder: Path) -> None:
+def _resolve_replayed(table: Any, key: str, room: str, path: str, folder: Path) -> None:
     spec = table.get(key)
     if isinstance(spec, dict) and "file" in spec:
-        table[key] = replayed(room, spec, folder, f"{path}.{key}")
+        table[key] = resolve_replayed(room, spec, folder, f"{path}.{key}")
 
 
 def _schedules(table: Any, path: str, folder: Path) -> None:

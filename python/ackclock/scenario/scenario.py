@@ -231,7 +231,7 @@ class Scenario(Frozen):
         Scenario
             The changed scenario.
         """
-        return self._replaced(changes)
+        return self._replace_values(changes)
 
     def to_json(self) -> str:
         """Write as JSON; `load` gives an equal scenario back."""
@@ -248,32 +248,32 @@ class Scenario(Frozen):
 
         return tomli_w.dumps(with_units(self._data))
 
-    def expanded(self) -> Scenario:
+    def resolve_files(self) -> Scenario:
         """Copy with imported networks as graphs and trace files as lists; needs no other file."""
         return Scenario.from_data(self._without_files(), self._file)
 
-    def kept(self, target: Path) -> Scenario:
-        """Copy as `expanded` whose user-defined classes are in files of a folder.
+    def with_code_in(self, target: Path) -> Scenario:
+        """Copy as `resolve_files` does, whose user-defined classes are in files of a folder.
 
         Parameters
         ----------
         target
             The folder, which gets these files; the copy's paths are relative to it.
         """
-        from ackclock.catalogue.python_source import kept
+        from ackclock.catalogue.python_source import copy_code
 
-        data = kept(self._without_files(), self._classes, target)
+        data = copy_code(self._without_files(), self._classes, target)
         return Scenario.from_data(data, target / "scenario.toml")
 
-    def _expanded(self) -> dict[str, Any]:
+    def _resolve(self) -> dict[str, Any]:
         if self._full is None:
-            from ackclock.scenario.resolve_files import expanded
+            from ackclock.scenario.resolve_files import resolve
 
             folder = Path() if self._file is None else self._file.parent
             try:
-                full = expanded(self._data, folder)
+                full = resolve(self._data, folder)
             except ScenarioError as error:
-                raise self._located(error.problems) from None
+                raise self._add_file(error.problems) from None
             from ackclock.catalogue.python_source import bound
 
             # What the files say now: an edit later makes no other run of this scenario.
@@ -285,9 +285,9 @@ class Scenario(Frozen):
 
     def _without_files(self) -> dict[str, Any]:
         """As `_expanded`, with tables where that has rows."""
-        from ackclock.scenario.traces import tabled
+        from ackclock.scenario.traces import to_tables
 
-        return tabled(self._expanded())
+        return to_tables(self._resolve())
 
     def core_json(self) -> str:
         """The JSON that the core gets: everything that names a file expanded."""
@@ -310,13 +310,13 @@ class Scenario(Frozen):
             places = [problem.path for problem in error.problems]
             probe = partial(_first_problems, file=self._file)
             hidden = hidden_problems(self._data, places, probe)
-            raise self._located([*error.problems, *hidden]) from None
+            raise self._add_file([*error.problems, *hidden]) from None
 
     def _text_but_seed(self) -> str:
         """The core's text from after the seed on, the same for every seed; empty if it is not."""
         if self._draws_network or self._workshop():
             return ""
-        rest = {key: value for key, value in self._expanded().items() if key != "seed"}
+        rest = {key: value for key, value in self._resolve().items() if key != "seed"}
         return f", {json.dumps(rest, allow_nan=False)[1:]}"
 
     @property
@@ -330,12 +330,12 @@ class Scenario(Frozen):
             import hashlib
 
             from ackclock import _core
-            from ackclock.scenario.traces import tabled
+            from ackclock.scenario.traces import to_tables
 
             # What an environment draws from the seed is compared under one seed.
             one = self if self.seed == 1 else self._under_seed_one()
             # The same whether traces are in files, and so rows, or not.
-            text = json.dumps(tabled(one._workshop().core_form()), allow_nan=False)
+            text = json.dumps(to_tables(one._workshop().core_form()), allow_nan=False)
             data = json.loads(_core.canonical(text))
             for key in ("name", "seed", "record"):
                 data.pop(key, None)
@@ -354,7 +354,7 @@ class Scenario(Frozen):
         """What is recorded, as canonical text."""
         return json.dumps(self._data.get("record", {}), sort_keys=True, separators=(",", ":"))
 
-    def seeded(self, seed: int) -> Scenario:
+    def with_seed(self, seed: int) -> Scenario:
         """Copy with another seed; all else is valid already and is not checked again.
 
         Parameters
@@ -390,7 +390,7 @@ class Scenario(Frozen):
         """
         if not self._workshop():
             return Parcel(self.to_document(), {})
-        return pack_code(self.engine, self._data, lambda folder: self.kept(folder).data)
+        return pack_code(self.engine, self._data, lambda folder: self.with_code_in(folder).data)
 
     def cost(self, *, spills: bool = False) -> Cost:
         """Predict events, time and memory.
@@ -411,10 +411,10 @@ class Scenario(Frozen):
         if self._cost is None:
             from ackclock import _core
 
-            self._keep_cost(self._found(_core.predict))
+            self._keep_cost(self._query_core(_core.predict))
         assert self._cost is not None
-        if found := memory_problem(self._cost, self._recorded, spills=spills):
-            raise self._located([found])
+        if found := memory_problem(self._cost, self._recorded_tables, spills=spills):
+            raise self._add_file([found])
         return self._cost
 
     def _keep_cost(self, predicted: Mapping[str, Any]) -> None:
@@ -432,23 +432,23 @@ class Scenario(Frozen):
         """
         from ackclock import _core
 
-        predicted, warnings = self._found(_core.review)
+        predicted, warnings = self._query_core(_core.review)
         self._keep_cost(predicted)
         self.cost()
         return list(warnings)
 
-    def _found(self, function: Callable[[str, Workshop | None, float | None], str]) -> Any:
+    def _query_core(self, function: Callable[[str, Workshop | None, float | None], str]) -> Any:
         """What a function of the core finds out about the scenario; with every problem."""
         from ackclock import _core
-        from ackclock.catalogue.python_source import contained
+        from ackclock.catalogue.python_source import contain_exits
         from ackclock.scenario.time_limit import most_cpu_s
 
         text, workshop = self._checked_text()
         try:
-            with contained():
+            with contain_exits():
                 return json.loads(function(text, workshop, most_cpu_s()))
         except _core.InputError as error:
-            raise self._located(read_problems(str(error))) from None
+            raise self._add_file(read_problems(str(error))) from None
 
     def execute(
         self,
@@ -483,15 +483,19 @@ class Scenario(Frozen):
         machine. Tables of a run on several threads are in memory until its end, so that one that
         may write some to disk uses one thread, unless a count is given.
         """
-        if spill is None or not self._recorded or (threads.most > 1 and not threads.is_chosen):
-            return self._simulated(progress, threads=threads, is_noted=not threads.is_chosen)
+        if (
+            spill is None
+            or not self._recorded_tables
+            or (threads.most > 1 and not threads.is_chosen)
+        ):
+            return self._simulate(progress, threads=threads, is_noted=not threads.is_chosen)
         from ackclock.results.table_files import SpilledTables
 
         with SpilledTables(spill) as files:
-            return self._simulated(progress, files, spill.folder)
+            return self._simulate(progress, files, spill.folder)
 
     @property
-    def _recorded(self) -> list[str]:
+    def _recorded_tables(self) -> list[str]:
         return list(self._data.get("record", {}).get("tables", ()))
 
     @property
@@ -507,17 +511,17 @@ class Scenario(Frozen):
         """The maker of user-defined algorithms that this scenario names."""
         from ackclock.catalogue.python_source import Workshop
 
-        full = expand(self._expanded())
+        full = expand(self._resolve())
         return Workshop(full, self.seed, self._classes)
 
-    def _located(self, problems: Iterable[Problem]) -> ScenarioError:
+    def _add_file(self, problems: Iterable[Problem]) -> ScenarioError:
         file = None if self._file is None else str(self._file)
         return ScenarioError([dataclasses.replace(problem, file=file) for problem in problems])
 
     def _raise_input(self, text: str) -> None:
         found = read_problems(text)
         if found:
-            raise self._located(found)
+            raise self._add_file(found)
 
     def check(self, *, spills: bool = False) -> None:
         """Check meaning as well as form: names, routes, parameters; and the memory needed.
@@ -591,7 +595,7 @@ class Scenario(Frozen):
         self.check()
         if self.holds_lock:
             raise UnsupportedError("algorithms written in Python do not run in the lab")
-        return lab_widget(self.expanded().to_toml(), height)
+        return lab_widget(self.resolve_files().to_toml(), height)
 
     def run(
         self,
@@ -656,7 +660,7 @@ class Scenario(Frozen):
             return self.replace(**changes).run(progress=progress, out=out, threads=threads)
         if out is not None:
             return self.run_into(out, progress=progress, threads=threads)
-        return self._simulated(progress, threads=count_threads(threads))
+        return self._simulate(progress, threads=count_threads(threads))
 
     def run_into(
         self,
@@ -692,7 +696,7 @@ class Scenario(Frozen):
 
         def simulate(at: Path) -> tuple[dict[str, Any], Mapping[str, Table]]:
             with TableFiles(at) as files:
-                done = self._simulated(progress, files, folder, threads=count_threads(threads))
+                done = self._simulate(progress, files, folder, threads=count_threads(threads))
             finished.append(done)
             if on_finish is not None:
                 on_finish(done)
@@ -701,12 +705,12 @@ class Scenario(Frozen):
             return done.summary, done.tables
 
         def write_case(at: Path) -> None:
-            (at / "scenario.toml").write_text(self.kept(at).to_toml(), encoding="utf-8")
+            (at / "scenario.toml").write_text(self.with_code_in(at).to_toml(), encoding="utf-8")
 
         fill_bundle(folder, write_case, simulate, command)
         return finished[0]
 
-    def _simulated(
+    def _simulate(
         self,
         progress: Callable[[float, float], object] | None,
         files: TableFiles | None = None,
@@ -719,14 +723,14 @@ class Scenario(Frozen):
         import numpy as np  # noqa: F401  the core needs it; loading it is not the run's time
 
         from ackclock import _core
-        from ackclock.catalogue.python_source import before_run, contained
+        from ackclock.catalogue.python_source import before_run, contain_exits
         from ackclock.errors import AlgorithmError
         from ackclock.results.run import Run
         from ackclock.results.table_files import ROWS
         from ackclock.scenario.time_limit import most_cpu_s
 
         before_run()
-        if self._recorded:
+        if self._recorded_tables:
             # Tables may outgrow the memory; without them a run takes little.
             self.cost(spills=files is not None and threads == ONE_THREAD)
         # The core checks what it runs; to check here too would compile a scenario twice.
@@ -734,7 +738,7 @@ class Scenario(Frozen):
         try:
             clock = time.thread_time if threads == ONE_THREAD else time.process_time
             began, wall_began = clock(), time.monotonic()
-            with contained():
+            with contain_exits():
                 output = _core.run(
                     text,
                     progress,
@@ -761,7 +765,7 @@ class Scenario(Frozen):
         def add_recorded(tables: Tables) -> None:
             if files is not None and folder is not None:
                 files.put_into(tables, folder)
-                tables.arrange(self._recorded)
+                tables.arrange(self._recorded_tables)
 
         done = Run.from_core(self, output, cpu_s, add_recorded)
         kind = kind_of(self._data["net"])
@@ -775,11 +779,11 @@ class Scenario(Frozen):
 def _first_problems(data: dict[str, Any], file: Path | None) -> list[Problem]:
     """What is wrong at first sight with a scenario of valid form."""
     from ackclock import _core
-    from ackclock.catalogue.python_source import contained
+    from ackclock.catalogue.python_source import contain_exits
 
     try:
         text, workshop = Scenario.from_data(data, file)._core_text()
     except ScenarioError as error:
         return list(error.problems)
-    with contained():
+    with contain_exits():
         return read_problems(_core.first_problems(text, workshop))

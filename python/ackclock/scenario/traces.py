@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-__all__ = ["Rows", "delivery", "replayed", "tabled"]
+__all__ = ["Rows", "delivery", "resolve_replayed", "to_tables"]
 
 _MOST_MS = 9_000_000_000
 """What a scenario may last, in milliseconds."""
@@ -49,7 +49,7 @@ class Rows(list[tuple[float, ...]]):
         return [dict(zip(self.names, row, strict=True)) for row in self]
 
 
-def tabled(data: schema.Data) -> schema.Data:
+def to_tables(data: schema.Data) -> schema.Data:
     """Copy a scenario with entries that are `Rows` as tables; give it back if it has none.
 
     Parameters
@@ -58,7 +58,7 @@ def tabled(data: schema.Data) -> schema.Data:
         The scenario; is not changed.
     """
 
-    def changed(table: schema.Data, key: str) -> schema.Data:
+    def change_table(table: schema.Data, key: str) -> schema.Data:
         spec = table.get(key)
         if not isinstance(spec, dict):
             return table
@@ -67,18 +67,18 @@ def tabled(data: schema.Data) -> schema.Data:
 
     made = dict(data)
     if "flows" in made:
-        made["flows"] = [changed(flow, "source") for flow in made["flows"]]
+        made["flows"] = [change_table(flow, "source") for flow in made["flows"]]
     if "traffic" in made:
         made["traffic"] = [
-            changed({**one, "flow": changed(one["flow"], "source")}, "generator")
+            change_table({**one, "flow": change_table(one["flow"], "source")}, "generator")
             if isinstance(one.get("flow"), dict)
-            else changed(one, "generator")
+            else change_table(one, "generator")
             for one in made["traffic"]
         ]
     return made
 
 
-def replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.Data:
+def resolve_replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.Data:
     """Copy an algorithm that replays a file as one that replays a list.
 
     Parameters
@@ -98,7 +98,7 @@ def replayed(room: str, spec: schema.Data, folder: Path, where: str) -> schema.D
     ScenarioError
         The file cannot be read or a value is wrong; the message names file and line.
     """
-    key = str(schema.replayed(room, spec["kind"]))
+    key = str(schema.find_replayed_parameter(room, spec["kind"]))
     rest = {name: value for name, value in spec.items() if name != "file"}
     where = f"{where}.file"
     if key in rest:

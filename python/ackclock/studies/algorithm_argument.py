@@ -58,7 +58,7 @@ def read_subject(
             value = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError as error:
             raise AckclockError(f"{text}: not a table as TOML has it: {error}") from None
-    value = _placed(value, folder)
+    value = _name_file(value, folder)
     try:
         Scenario.from_data(trial(value)).check()
     except ScenarioError as error:
@@ -72,7 +72,7 @@ def read_subject(
     return Subject(str(name).rpartition(":")[2], value)
 
 
-def _placed(value: Any, folder: Path) -> Any:
+def _name_file(value: Any, folder: Path) -> Any:
     """Name the file of a class by its whole path, for sweeps have no folder."""
     name = value.get("class") if isinstance(value, dict) else value
     if not isinstance(name, str) or ".py:" not in name:

@@ -174,7 +174,7 @@ def max_min(run: Run) -> npt.NDArray[np.float64]:
     return FluidNet.from_routes([link["rate_bps"] for link in explained["links"]], routes).max_min()
 
 
-def measured(run: Run) -> dict[str, float]:
+def measure_run(run: Run) -> dict[str, float]:
     """What one run is judged by.
 
     Parameters
@@ -215,7 +215,7 @@ class Results:
     @cached_property
     def values(self) -> dict[str, list[dict[str, float]]]:
         """What was measured, by discipline and replication."""
-        return {qdisc: [measured(run) for run in runs] for qdisc, runs in self.runs.items()}
+        return {qdisc: [measure_run(run) for run in runs] for qdisc, runs in self.runs.items()}
 
     def interval(self, qdisc: str, metric: Metric) -> tuple[float, float, float]:
         """Mean and ends of the 95 % interval over replications, in the metric's unit."""

@@ -47,17 +47,17 @@ class Outcome(ABC):
         del command
         return {}
 
-    def write_files(self, at: Path, command: str) -> None:
+    def write_files(self, folder: Path, command: str) -> None:
         """Write what else belongs into the folder.
 
         Parameters
         ----------
-        at
+        folder
             The folder.
         command
             What the user typed.
         """
-        del at, command
+        del folder, command
 
     def save(self, folder: str | Path, *, command: str = "") -> Path:
         """Write the report.

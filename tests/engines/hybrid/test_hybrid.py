@@ -113,8 +113,8 @@ def test_exponents_are_found_where_they_are_known():
     found = bias.fit(made_up(1.0, 0.5, link, rtt, full))
     assert found.value == pytest.approx((-1.0, -0.5))
     assert bias.NONE.less(found) == pytest.approx((1.0, 0.5))
-    assert not bias.settled(found)
-    assert bias.settled(bias.fit(made_up(0.0, 0.0, link, rtt, full)))
+    assert not bias.is_settled(found)
+    assert bias.is_settled(bias.fit(made_up(0.0, 0.0, link, rtt, full)))
 
 
 def test_exponents_that_are_not_separable_explain_the_rates_together():
@@ -205,8 +205,8 @@ def test_a_case_goes_round_and_only_what_counts_is_in_its_fingerprint():
     assert open_parcel(question.parcel()).fingerprint == question.fingerprint
     assert question.replace(name="two", seed=9).fingerprint == question.fingerprint
     assert question.replace(**{"background.per_pair": 51}).fingerprint != question.fingerprint
-    assert question.seeded(7).seed == question.seeded(7).crowd.seed == 7
-    assert question.seeded(7).execute().summary["seed"] == 7
+    assert question.with_seed(7).seed == question.with_seed(7).crowd.seed == 7
+    assert question.with_seed(7).execute().summary["seed"] == 7
 
 
 def changed(**more):

@@ -97,7 +97,7 @@ def scenario(folder, **net):
 
 
 def drawn(path):
-    return expand(path.expanded().data)
+    return expand(path.resolve_files().data)
 
 
 @pytest.mark.parametrize("packed", [False, True])

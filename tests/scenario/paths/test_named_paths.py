@@ -118,7 +118,7 @@ def test_satellite_and_cable_have_two_rates():
 
 
 def test_another_queue_takes_the_place_of_the_models_and_a_wrong_name_is_answered(tmp_path, capsys):
-    made = scenario("geo", pairs=2, buffer="10 pkt", qdisc="codel").expanded().data["net"]
+    made = scenario("geo", pairs=2, buffer="10 pkt", qdisc="codel").resolve_files().data["net"]
     assert (made["pairs"], made["buffer"]) == (2, "10 pkt")
     assert "codel" in str(made["qdisc"])
     file = tmp_path / "x.toml"

@@ -78,12 +78,12 @@ class Classifier:
             shares = shares * np.isin(self.names, list(among))
             shares /= shares.sum(axis=1, keepdims=True)
         familiar = np.array([
-            self._known(row, self.names[int(np.argmax(share))])
+            self._rate_familiarity(row, self.names[int(np.argmax(share))])
             for row, share in zip(rows, shares, strict=True)
         ])  # fmt: skip
         return np.column_stack([shares * familiar[:, None], 1 - familiar])
 
-    def _known(self, row: Floats, name: str) -> float:
+    def _rate_familiarity(self, row: Floats, name: str) -> float:
         scaled = (row - self.centre) / self.scale
         distance = _nearest(scaled, self.rows[self.labels == name])
         above = 1 - np.searchsorted(self.distances, distance) / len(self.distances)

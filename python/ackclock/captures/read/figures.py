@@ -115,11 +115,11 @@ def _goodput(flows: list[FlowTrace]) -> Figure | None:
         flows,
         f"Goodput, means over {step_s:.3g} s",
         "goodput [Mbit/s]",
-        lambda flow: _scaled(*goodput_over_time(flow, step_s)),
+        lambda flow: _scale_rates(*goodput_over_time(flow, step_s)),
     )
 
 
-def _scaled(times: Floats, rates: Floats) -> tuple[Floats, Floats]:
+def _scale_rates(times: Floats, rates: Floats) -> tuple[Floats, Floats]:
     return times, rates / 1e6
 
 

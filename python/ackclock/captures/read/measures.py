@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 __all__ = ["goodput_over_time", "measure"]
 
 
-def _known(values: Floats) -> Floats:
+def _keep_finite(values: Floats) -> Floats:
     return values[np.isfinite(values)]
 
 
 def _percentile(values: Floats, percent: float) -> float | None:
-    known = _known(values)
+    known = _keep_finite(values)
     return float(np.percentile(known, percent)) if len(known) else None
 
 
@@ -32,9 +32,9 @@ def measure(flow: FlowTrace) -> dict[str, Any]:
     samples = flow.samples
     times = np.concatenate([flow.events["time_s"], samples["time_s"]])
     start, end = (float(times.min()), float(times.max())) if len(times) else (0.0, 0.0)
-    delivered = _known(samples["delivered_bytes"])
+    delivered = _keep_finite(samples["delivered_bytes"])
     size = float(delivered.max()) if len(delivered) else None
-    rtts, flights = flow.rtts["rtt_s"], _known(samples["flight_bytes"])
+    rtts, flights = flow.rtts["rtt_s"], _keep_finite(samples["flight_bytes"])
     has_packets = len(flow.events["time_s"]) > 0
     counts: dict[str, int | None] = {
         "sent_packets": _packets(flow) if has_packets else None,

@@ -41,7 +41,7 @@ NEAR = 0.1
 """Share of the round trip up to which a capture is near an end."""
 
 
-def _signed(difference: int, bits: int = 32) -> int:
+def _to_signed(difference: int, bits: int = 32) -> int:
     half = 1 << bits - 1
     return (difference + half) % (1 << bits) - half
 
@@ -79,7 +79,7 @@ class Direction:
 
     def _position_of(self, number: int, near: int) -> int:
         """The number of a byte, counted from the first of the stream, that is nearest another."""
-        return near + _signed(number - self.first - near)
+        return near + _to_signed(number - self.first - near)
 
     def send(self, time_s: float, segment: Segment) -> None:
         """Take a packet from the sender.
@@ -139,8 +139,8 @@ class Direction:
             return _AGAIN
         _, since_s, tsval, ident = self.gaps[number]
         if tsval >= 0 and segment.tsval >= 0:
-            return _AGAIN if _signed(segment.tsval - tsval) > 0 else _REORDERED
-        if ident > 0 and segment.ident > 0 and _signed(segment.ident - ident, 16) < 0:
+            return _AGAIN if _to_signed(segment.tsval - tsval) > 0 else _REORDERED
+        if ident > 0 and segment.ident > 0 and _to_signed(segment.ident - ident, 16) < 0:
             return _REORDERED
         least = self.least_rtt if np.isfinite(self.least_rtt) else 0.003
         return _REORDERED if time_s - since_s < least / 2 else _AGAIN
@@ -264,7 +264,7 @@ class Direction:
         again_s, lost, tsval = record[2], record[4], record[5]
         if again_s is None:
             return
-        older = segment.tsecr >= 0 and tsval >= 0 and _signed(segment.tsecr - tsval) < 0
+        older = segment.tsecr >= 0 and tsval >= 0 and _to_signed(segment.tsecr - tsval) < 0
         if (older and not segment.sacks) or time_s - again_s < self.least_rtt * (1 - 1e-9):
             self._is_spurious(lost)
 

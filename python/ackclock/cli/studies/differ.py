@@ -68,7 +68,7 @@ def differ(
     if out is not None:
         may_replace(out, Difference.MARKER)
     scenario = load_scenario(file, changes)
-    names = None if against is None else peers.named(against)
+    names = None if against is None else peers.read_peers(against)
     options = peers.Options(peers.named_paths(paths), time_limit)
     with Bar("differ", shown=not quiet and not as_json) as progress:
         difference = work(

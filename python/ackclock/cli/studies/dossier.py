@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from ackclock.reproduce.run.studies import Means
 
-__all__ = ["evaluate_profile", "listed", "make_means", "split"]
+__all__ = ["evaluate_profile", "list_profiles", "make_means", "split"]
 
 
-def listed(method: str) -> str:
+def list_profiles(method: str) -> str:
     """List the profiles that ship with ackclock.
 
     Parameters

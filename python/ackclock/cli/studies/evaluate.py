@@ -38,9 +38,9 @@ DOSSIER = "rfc9743"
 
 def _list_profiles(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001
     if value:
-        from ackclock.cli.studies.dossier import listed
+        from ackclock.cli.studies.dossier import list_profiles
 
-        click.echo(listed(METHOD))
+        click.echo(list_profiles(METHOD))
         ctx.exit()
 
 

@@ -240,14 +240,14 @@ def failures(
     **options: Any,
 ) -> None:
     """Find what breaks when links, nodes or risk groups fail."""
-    from ackclock.studies.planner.failures import named, survey
+    from ackclock.studies.planner.failures import failure_from_names, survey
 
     _answer(
         options,
         lambda situation, progress: survey(
             situation,
             kind,  # type: ignore[arg-type]  # click checks it
-            failed=[named(situation, fail)] if fail else None,
+            failed=[failure_from_names(situation, fail)] if fail else None,
             memory=memory << 20,
             hashes=hashes,
             resume=resume,

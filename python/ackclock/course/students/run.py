@@ -91,8 +91,8 @@ def run_student(
         start_new_session=True,
     )
     out, report, slept = _wait(process, json.dumps(job).encode(), limits)
-    lines = [parsed for line in out.splitlines() if (parsed := _parsed(line)) is not None]
-    return _measured(lines, report, process.returncode, file, limits, slept=slept)
+    lines = [parsed for line in out.splitlines() if (parsed := _parse_line(line)) is not None]
+    return _read_results(lines, report, process.returncode, file, limits, slept=slept)
 
 
 def _plain_environment() -> dict[str, str]:
@@ -125,7 +125,7 @@ def _wait(process: subprocess.Popen[bytes], job: bytes, limits: Limits) -> tuple
     return out.decode("utf-8", "replace"), report.decode("utf-8", "replace"), slept
 
 
-def _parsed(line: str) -> dict[str, Any] | None:
+def _parse_line(line: str) -> dict[str, Any] | None:
     try:
         parsed = json.loads(line)
     except ValueError:
@@ -133,7 +133,7 @@ def _parsed(line: str) -> dict[str, Any] | None:
     return parsed if isinstance(parsed, dict) else None
 
 
-def _measured(
+def _read_results(
     lines: list[dict[str, Any]],
     report: str,
     code: int,

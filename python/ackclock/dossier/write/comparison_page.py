@@ -9,7 +9,7 @@ from ackclock._util.command_line import without_places
 from ackclock._util.number_text import number, percent
 from ackclock._util.text_table import table
 from ackclock.dossier.baseline import CONFIDENCE, LEAST, LEVEL
-from ackclock.dossier.write.page import measured
+from ackclock.dossier.write.page import write_measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,7 +174,7 @@ def write_html(compared: Compared, folder: Path, command: str) -> str:
                             {
                                 "verdict": requirement_row.verdict,
                                 "mark": requirement_row.verdict.replace(" ", "-"),
-                                "measured": measured(requirement_row),
+                                "measured": write_measured(requirement_row),
                             }
                             for requirement_row in row
                         ],

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ackclock.dossier.finding import Finding
     from ackclock.dossier.rows import Row
 
-__all__ = ["answer", "away", "measured", "order", "page", "standing"]
+__all__ = ["answer", "away", "order", "page", "standing", "write_measured"]
 
 MOST_CHANGES = 20
 
@@ -62,7 +62,7 @@ def standing(dossier: Finding) -> str:
     return "" if is_whole else f"Of them {', '.join(counts)}."
 
 
-def measured(row: Row) -> str:
+def write_measured(row: Row) -> str:
     """Write the number that decides, with its interval and unit.
 
     Parameters
@@ -110,7 +110,7 @@ def page(dossier: Finding) -> str:
                 row.requirement.title,
                 row.requirement.level,
                 row.verdict,
-                measured(row),
+                write_measured(row),
                 decisive.part.expected if decisive else "-",
                 away(decisive.distance if decisive else None),
                 decisive.title if decisive else "",

@@ -11,7 +11,7 @@ from ackclock._util.json_text import json_text
 from ackclock._util.number_text import bounds, number
 from ackclock._util.page import render
 from ackclock.dossier.form import LEVELS, VERDICTS
-from ackclock.dossier.write.page import answer, away, measured, order, standing
+from ackclock.dossier.write.page import answer, away, order, standing, write_measured
 from ackclock.reproduce.write.folder import write_figure
 from ackclock.reproduce.write.html import figure_on_page
 
@@ -165,7 +165,7 @@ def _row(row: Row) -> Data:
         "mark": row.verdict.replace(" ", "-"),
         "reason": row.reason,
         "argument": row.argument.split("\n\n") if row.argument else [],
-        "measured": measured(row),
+        "measured": write_measured(row),
         "expected": row.decisive.part.expected if row.decisive else "-",
         "margin": away(row.decisive.distance if row.decisive else None),
         "is_near": _is_near(row),

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ackclock._util.text_table import printable
-from ackclock.dossier.write.page import answer, measured, standing
+from ackclock.dossier.write.page import answer, standing, write_measured
 
 if TYPE_CHECKING:
     from ackclock.dossier.finding import Finding
@@ -78,7 +78,7 @@ def _line(row: Row) -> str:
         row.requirement.title,
         row.requirement.level,
         row.verdict,
-        measured(row),
+        write_measured(row),
         decisive.part.expected if decisive else "",
         decisive.title if decisive else "",
     ]

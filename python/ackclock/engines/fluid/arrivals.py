@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Data = dict[str, Any]
 
-__all__ = ["RULES", "Transfers", "bits", "drawn", "pairs_of_trace", "plain_trace", "trace_rows"]
+__all__ = [
+    "RULES",
+    "Transfers",
+    "bits",
+    "draw_arrivals",
+    "pairs_of_trace",
+    "plain_trace",
+    "trace_rows",
+]
 
 _SIZE: Data = {"type": ["number", "string"]}
 """An amount: a number in what capacity 1 carries in a second, or text with a unit of bytes."""
@@ -363,7 +371,7 @@ def check_memory(transfers: float, arrivals: Data, links: int, end_s: float = 0.
     raise ScenarioError([Problem("arrivals", message)])
 
 
-def drawn(arrivals: Data, net: FluidNet, share: Floats | None, seed: int) -> Transfers:
+def draw_arrivals(arrivals: Data, net: FluidNet, share: Floats | None, seed: int) -> Transfers:
     """Draw Poisson arrivals.
 
     Parameters

@@ -157,7 +157,7 @@ class FluidCase(Frozen):
     @property
     def fingerprint(self) -> str:
         """SHA-256 [hex] of what is computed; name and seed do not count."""
-        content = document.filled(self._data)
+        content = document.fill_defaults(self._data)
         for key in ("name", "seed", "net", "unit"):
             content.pop(key, None)
         if not self._traffic_is_random:
@@ -193,9 +193,9 @@ class FluidCase(Frozen):
         **changes
             New values by path, as in ``**{"sender.alpha": 0.1}``; None takes the default.
         """
-        return self._replaced(changes)
+        return self._replace_values(changes)
 
-    def seeded(self, seed: int) -> FluidCase:
+    def with_seed(self, seed: int) -> FluidCase:
         """Copy with another seed; nothing is checked again.
 
         Parameters
@@ -278,15 +278,15 @@ class FluidCase(Frozen):
         ScenarioError
             The case has no arrivals; every problem of theirs.
         """
-        from ackclock.engines.fluid.arrivals import drawn
+        from ackclock.engines.fluid.arrivals import draw_arrivals
 
         if self._arrivals_kind is None:
             raise ScenarioError([Problem("arrivals", "the case has none; its flows last")])
         if self._arrivals_kind == "trace":
             return self._trace()[1]
         share = self.traffic().demand
-        transfers: Transfers = self._located(
-            lambda: drawn(self._data["arrivals"], self.net(), share, self.seed)
+        transfers: Transfers = self._name_file_on_error(
+            lambda: draw_arrivals(self._data["arrivals"], self.net(), share, self.seed)
         )
         return transfers
 
@@ -302,14 +302,18 @@ class FluidCase(Frozen):
 
         if "systems" not in self._data:
             return None
-        systems: Systems = self._located(lambda: Systems.read(self._data["systems"], self.graph()))
+        systems: Systems = self._name_file_on_error(
+            lambda: Systems.read(self._data["systems"], self.graph())
+        )
         return systems
 
     def _trace(self) -> tuple[Traffic, Transfers]:
         from ackclock.engines.fluid.arrivals import pairs_of_trace, trace_rows
 
         rows = self._build_located(trace_rows, self._data["arrivals"])
-        made: tuple[Traffic, Transfers] = self._located(lambda: pairs_of_trace(rows, self.graph()))
+        made: tuple[Traffic, Transfers] = self._name_file_on_error(
+            lambda: pairs_of_trace(rows, self.graph())
+        )
         return made
 
     def _plain_arrivals(self) -> dict[str, Any]:
@@ -335,7 +339,7 @@ class FluidCase(Frozen):
         cached = None if key is None else _ROUTED.get(key)
         if cached is not None:
             return cached
-        net: FluidNet = self._located(self._routed)
+        net: FluidNet = self._name_file_on_error(self._route)
         if key is not None and len(net.hops) <= _MOST_HOPS:
             for array in (net.capacity, net.offsets, net.hops, net.demand, net.weight):
                 if array is not None:
@@ -346,7 +350,7 @@ class FluidCase(Frozen):
                     del _ROUTED[next(iter(_ROUTED))]
         return net
 
-    def _routed(self) -> FluidNet:
+    def _route(self) -> FluidNet:
         from ackclock.engines.fluid.memory import check_flows
         from ackclock.engines.fluid.net import FluidNet
         from ackclock.engines.fluid.routing import listed_paths, path_rows, with_paths
@@ -360,7 +364,7 @@ class FluidCase(Frozen):
             # Demands are how often a pair is drawn; a flow takes what it can get.
             flows = replace(flows, demand=None)
         routing = self._data.get("routing", "hops")
-        net = FluidNet.routed(
+        net = FluidNet.from_traffic(
             graph, flows, routing=routing, systems=self.systems(),
             hash_seed=self.seed if self._hashes else None,
         )  # fmt: skip
@@ -395,7 +399,7 @@ class FluidCase(Frozen):
         from ackclock.engines.fluid.tables import routers
 
         del spills
-        self._located(lambda: routers(self._data, self.systems()).of_link(self.graph()))
+        self._name_file_on_error(lambda: routers(self._data, self.systems()).of_link(self.graph()))
         self.net()
         if self._arrivals_kind is not None:
             self.transfers()
@@ -457,7 +461,7 @@ class FluidCase(Frozen):
         """
         del spill
         begun = time.process_time()
-        settings = document.filled(self._data)
+        settings = document.fill_defaults(self._data)
         if self._arrivals_kind is None:
             result_tables, totals, warnings = self._at_rest(settings)
         else:
@@ -489,16 +493,16 @@ class FluidCase(Frozen):
         if settings["allocation"] == "senders":
             of_node = {} if systems is None else systems.sender
             senders, shared = Senders(settings["sender"], of_node), routers(self._data, systems)
-            settled = self._located(
+            settled = self._name_file_on_error(
                 lambda: network.fixed_point(senders, shared, **settings["solver"])
             )
         else:
             # What is offered is what fits: nothing is dropped.
             alpha = settings.get("alpha", np.inf)
-            rates = self._located(lambda: network.alpha_fair(alpha))
+            rates = self._name_file_on_error(lambda: network.alpha_fair(alpha))
             per_hop = np.repeat(rates, np.diff(network.offsets))
             settled = Settled(
-                network.measured(rates, per_hop),
+                network.take_measured(rates, per_hop),
                 converged=True,
                 rounds=0,
                 change=0.0,
@@ -519,7 +523,7 @@ class FluidCase(Frozen):
         senders = None
         if settings["allocation"] == "senders":
             senders = Senders(settings["sender"], {} if systems is None else systems.sender)
-        simulated = self._located(
+        simulated = self._name_file_on_error(
             lambda: over_time.simulate(
                 network,
                 transfers,
@@ -537,9 +541,9 @@ class FluidCase(Frozen):
 
     def _build_located(self, make: Callable[..., Any], *arguments: Any) -> Any:
         folder = Path() if self._file is None else self._file.parent
-        return self._located(lambda: make(*arguments, folder))
+        return self._name_file_on_error(lambda: make(*arguments, folder))
 
-    def _located(self, make: Callable[[], Any]) -> Any:
+    def _name_file_on_error(self, make: Callable[[], Any]) -> Any:
         try:
             return make()
         except ScenarioError as error:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILE_NETS",
-    "filled",
+    "fill_defaults",
     "form_problems",
     "graph",
     "names_files",
@@ -235,7 +235,7 @@ def traffic_problems(data: Data) -> list[Problem]:
     return []
 
 
-def filled(data: Data) -> Data:
+def fill_defaults(data: Data) -> Data:
     """Write defaults into routers, sender, solver and traffic, so that equal questions look equal.
 
     Parameters
@@ -307,12 +307,12 @@ def graph(net: Data, folder: Path) -> Graph:
     import json
 
     from ackclock.catalogue.records import plain
-    from ackclock.scenario.resolve_files import expanded
+    from ackclock.scenario.resolve_files import resolve
 
     if net["kind"] in NETS:
         net_graph: Graph = NETS[net["kind"]].make(_with_folder(net, NETS[net["kind"]], folder))
         return net_graph
-    return _of_core(json.dumps(plain(expanded({"net": net}, folder)["net"])))
+    return _of_core(json.dumps(plain(resolve({"net": net}, folder)["net"])))
 
 
 @lru_cache(maxsize=32)
@@ -385,11 +385,11 @@ def _with_folder(given: Data, generator: Generator, folder: Path) -> Data:
     defaults = {k: v["default"] for k, v in generator.rules.items() if "default" in v}
     extra: Data = {"_folder": folder} if generator.names_files else {}
     if generator.nests:
-        extra["_make"] = partial(_nested, folder=folder)
+        extra["_make"] = partial(_read_nested, folder=folder)
     return {**defaults, **given, **extra}
 
 
-def _nested(parameters: Data, folder: Path) -> tuple[Graph, Traffic]:
+def _read_nested(parameters: Data, folder: Path) -> tuple[Graph, Traffic]:
     """The network and the traffic that a network of fluids holds, checked."""
     from ackclock.catalogue.form import parameter_problems
 

@@ -18,11 +18,11 @@ from ackclock.errors import Problem, ScenarioError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["NET", "TRAFFIC", "augmented", "between_leaves"]
+__all__ = ["NET", "TRAFFIC", "attach_leaves", "between_leaves"]
 
 NET = Generator(
     "A network with one leaf for each end of each flow, by the shares of its traffic.",
-    "ackclock.engines.fluid.leaves:augmented",
+    "ackclock.engines.fluid.leaves:attach_leaves",
     {
         "net": {"type": "object", "description": "The network, of any kind."},
         "traffic": {"type": "object", "description": "Its traffic, of any kind, with demands."},
@@ -51,7 +51,7 @@ TRAFFIC = Generator(
 )
 
 
-def augmented(parameters: dict[str, Any]) -> Graph:
+def attach_leaves(parameters: dict[str, Any]) -> Graph:
     """Attach a leaf to both ends of each flow.
 
     The leaf of the flow from a to b is ``a>b`` at a, and ``b<a`` at b.

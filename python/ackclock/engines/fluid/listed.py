@@ -13,11 +13,11 @@ from ackclock.errors import Problem, ScenarioError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FLOWS", "LINKS", "linked", "listed"]
+__all__ = ["FLOWS", "LINKS", "make_network", "read_listed_flows"]
 
 LINKS = Generator(
     "Links one by one.",
-    "ackclock.engines.fluid.listed:linked",
+    "ackclock.engines.fluid.listed:make_network",
     {
         "links": {
             "type": "array",
@@ -40,7 +40,7 @@ LINKS = Generator(
 
 FLOWS = Generator(
     "Flows one by one.",
-    "ackclock.engines.fluid.listed:listed",
+    "ackclock.engines.fluid.listed:read_listed_flows",
     {
         "flows": {
             "type": "array",
@@ -84,7 +84,7 @@ def _amount(value: object, path: str, problems: list[Problem], *, least: str = "
     return 1.0
 
 
-def linked(parameters: dict[str, Any]) -> Graph:
+def make_network(parameters: dict[str, Any]) -> Graph:
     """Make a network of a list of links.
 
     Parameters
@@ -138,7 +138,7 @@ def linked(parameters: dict[str, Any]) -> Graph:
     )
 
 
-def listed(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
+def read_listed_flows(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
     """Take flows as they are listed.
 
     Parameters

@@ -107,7 +107,7 @@ class FluidNet:
         return cls(capacity, offsets, hops, **options)
 
     @classmethod
-    def routed(
+    def from_traffic(
         cls,
         graph: Graph,
         traffic: Traffic,
@@ -355,7 +355,7 @@ class FluidNet:
             )
         return Settled(self._rates(rates), **how)
 
-    def measured(self, demand: npt.ArrayLike, leaving: npt.ArrayLike) -> Rates:
+    def take_measured(self, demand: npt.ArrayLike, leaving: npt.ArrayLike) -> Rates:
         """Take over rates that were measured elsewhere, to account for them here.
 
         Parameters

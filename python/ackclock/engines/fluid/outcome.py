@@ -49,14 +49,14 @@ class Routers:
 
     def rules(self) -> str:
         """The rules as the core takes them."""
-        return json.dumps(self._numbered()[0])
+        return json.dumps(self._number_rules()[0])
 
-    def _numbered(self) -> tuple[list[Any], dict[str, int]]:
+    def _number_rules(self) -> tuple[list[Any], dict[str, int]]:
         from ackclock.catalogue.records import plain
 
         given = [plain(self.sharing)]
         given.append(given[0] if self.elsewhere is None else plain(self.elsewhere))
-        return _numbered(given, self.of_node)
+        return _number_algorithms(given, self.of_node)
 
     def of_link(self, graph: Graph | None) -> npt.NDArray[np.uint8]:
         """Number of the rule of each link, ``(n_links,)``; empty: the first everywhere.
@@ -73,10 +73,10 @@ class Routers:
         """
         if self.elsewhere is None and not self.of_node:
             return np.empty(0, dtype=np.uint8)
-        nodes = _known(graph, "routers.at", [*(self.at or ()), *self.of_node])
+        nodes = _check_nodes(graph, "routers.at", [*(self.at or ()), *self.of_node])
         first_rule_nodes = set(nodes if self.at is None else self.at)
         default = np.array([0 if name in first_rule_nodes else 1 for name in nodes], dtype=np.uint8)
-        for name, number in self._numbered()[1].items():
+        for name, number in self._number_rules()[1].items():
             default[nodes.index(name)] = number
         assert graph is not None, "invariant: its nodes are known"
         return default[graph.src]
@@ -112,16 +112,16 @@ class Senders:
         """
         from ackclock.catalogue.records import plain
 
-        policies, numbers = _numbered([plain(self.policy)], self.of_node)
+        policies, numbers = _number_algorithms([plain(self.policy)], self.of_node)
         if not numbers:
             return json.dumps(policies), np.empty(0, dtype=np.uint8)
-        nodes = _known(graph, "sender", self.of_node)
+        nodes = _check_nodes(graph, "sender", self.of_node)
         of_node = np.array([numbers.get(name, 0) for name in nodes], dtype=np.uint8)
         assert graph is not None, "invariant: its nodes are known"
         return json.dumps(policies), of_node[graph.src]
 
 
-def _numbered(
+def _number_algorithms(
     first: list[Any], of_node: Mapping[str, Algorithm]
 ) -> tuple[list[Any], dict[str, int]]:
     """All different algorithms, the first ones given, and the number of each node's."""
@@ -146,7 +146,7 @@ _MOST_KINDS = 256
 """Rules or policies that the core distinguishes."""
 
 
-def _known(graph: Graph | None, path: str, names: Iterable[str]) -> list[str]:
+def _check_nodes(graph: Graph | None, path: str, names: Iterable[str]) -> list[str]:
     """Names of the nodes, when all those given are among them."""
     from ackclock.engines.fluid.graph import unknown_node
 

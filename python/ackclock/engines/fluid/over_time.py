@@ -267,7 +267,7 @@ def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
     rule = summary["allocation"]
     how = f"{summary['sender']['kind']} senders" if rule == "senders" else f"{rule} rates"
 
-    def shown(key: str) -> str:
+    def format_total(key: str) -> str:
         return "unknown" if totals[key] is None else number(totals[key])
 
     def seconds(key: str) -> str:
@@ -285,10 +285,10 @@ def text(name: str, summary: Mapping[str, Any], links: pa.Table) -> str:
         ["sojourn", seconds("mean_sojourn_s"), f"mean of {totals['counted']}"],
         [
             "slowdown",
-            shown("mean_slowdown"),
-            f"median {shown('median_slowdown')}, 99 % {shown('p99_slowdown')}{few}",
+            format_total("mean_slowdown"),
+            f"median {format_total('median_slowdown')}, 99 % {format_total('p99_slowdown')}{few}",
         ],
-        ["active", shown("mean_active"), f"mean; most {totals['most_active']}"],
+        ["active", format_total("mean_active"), f"mean; most {totals['most_active']}"],
         ["goodput", amount(totals["goodput"], unit), "" if unit == "bit/s" else unit],
         [
             "taken up at once",

@@ -34,7 +34,7 @@ __all__ = [
     "TIME",
     "check_demand",
     "demands_of",
-    "drawn",
+    "draw_flows",
     "from_matrix",
     "hosts_of",
     "matrix_rows",
@@ -43,7 +43,7 @@ __all__ = [
 
 PATTERN = Generator(
     "Flows between hosts drawn by a traffic pattern.",
-    "ackclock.engines.fluid.patterns:drawn",
+    "ackclock.engines.fluid.patterns:draw_flows",
     {
         "between": {
             "$ref": "#/$defs/Spec",
@@ -158,7 +158,7 @@ def hosts_of(
     return np.array([number[name] for name in hosts], dtype=np.uint32), f"{len(hosts)} nodes"
 
 
-def drawn(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
+def draw_flows(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
     """Draw flows by a pattern.
 
     Parameters

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["RANKED", "exponential_skew", "log_normal_sigma", "ranked"]
+__all__ = ["RANKED", "draw_ranked_demands", "exponential_skew", "log_normal_sigma"]
 
 RANKED = Generator(
     "A log-normal matrix whose largest demands go to the pairs that can carry most.",
-    "ackclock.engines.fluid.ranked:ranked",
+    "ackclock.engines.fluid.ranked:draw_ranked_demands",
     {
         "sigma": {
             "type": "number",
@@ -62,7 +62,7 @@ RANKED = Generator(
 )
 
 
-def ranked(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
+def draw_ranked_demands(parameters: dict[str, Any], graph: Graph, seed: int) -> Traffic:
     """Draw a demand for each ordered pair of hosts, and give the largest to the best pairs.
 
     Parameters

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Counts = npt.NDArray[np.int64]
 
-__all__ = ["NONE", "Bias", "Flows", "Slopes", "fit", "pulls", "settled"]
+__all__ = ["NONE", "Bias", "Flows", "Slopes", "fit", "is_settled", "pulls"]
 
 SPREAD = 0.05
 """Values within this part of each other decide nothing."""
@@ -148,7 +148,7 @@ def fit(flows: Flows) -> Slopes | None:
     return Slopes(Bias(*value), Bias(*error))
 
 
-def settled(slopes: Slopes | None) -> bool:
+def is_settled(slopes: Slopes | None) -> bool:
     """Whether the exponents need not be changed.
 
     Parameters

@@ -102,7 +102,7 @@ class HybridCase(Frozen):
     @property
     def background(self) -> dict[str, Any]:
         """The table ``background`` with its defaults."""
-        return document.filled(self._data["background"])
+        return document.fill_defaults(self._data["background"])
 
     @property
     def holds_lock(self) -> bool:
@@ -130,9 +130,9 @@ class HybridCase(Frozen):
         **changes
             New values by path, as in ``**{"background.per_pair": 1000}``; None takes the default.
         """
-        return self._replaced(changes)
+        return self._replace_values(changes)
 
-    def seeded(self, seed: int) -> HybridCase:
+    def with_seed(self, seed: int) -> HybridCase:
         """Copy with another seed; nothing is checked again.
 
         Parameters
@@ -144,8 +144,8 @@ class HybridCase(Frozen):
         copied._freeze(
             _data={**self._data, "seed": seed},
             _file=self._file,
-            _scenario=self._scenario.seeded(seed),
-            _crowd=self._crowd.seeded(seed),
+            _scenario=self._scenario.with_seed(seed),
+            _crowd=self._crowd.with_seed(seed),
             _prepared=None,
         )
         return copied

@@ -13,7 +13,7 @@ from ackclock.errors import Problem, ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["ENDS", "background_rules", "filled", "form_problems", "of_background", "rules"]
+__all__ = ["ENDS", "background_rules", "fill_defaults", "form_problems", "of_background", "rules"]
 
 Data = dict[str, Any]
 
@@ -162,7 +162,7 @@ def form_problems(data: Data, typed: Iterable[str] | None = None) -> list[Proble
     return problems
 
 
-def filled(background: Data) -> Data:
+def fill_defaults(background: Data) -> Data:
     """Write defaults into a table ``background``.
 
     Parameters

@@ -121,7 +121,7 @@ def outcome(case: Case, solved: Solved, cpu_s: float) -> HybridRun:
     cpu_s
         CPU time that it took [s].
     """
-    from ackclock.engines.hybrid.packets import crossed
+    from ackclock.engines.hybrid.packets import find_crossed_links
 
     run, mixture, left = solved.run, solved.mixture, solved.packets.left
     own_count, packet_count = len(mixture.own), int(left.as_packets.sum())
@@ -147,7 +147,7 @@ def outcome(case: Case, solved: Solved, cpu_s: float) -> HybridRun:
         },
     }
     tables = {name: run.tables[name] for name in run.tables}
-    tables["background"] = _links(case, solved, crossed(mixture, left))
+    tables["background"] = _links(case, solved, find_crossed_links(mixture, left))
     return HybridRun(case, summary, tables)
 
 

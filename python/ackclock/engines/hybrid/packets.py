@@ -34,7 +34,7 @@ FEW_PACKETS = 10.0
 """A buffer with room for fewer is too coarse a picture of the whole one."""
 
 
-def crossed(mixture: Mixture, left: Leftover) -> npt.NDArray[np.bool_]:
+def find_crossed_links(mixture: Mixture, left: Leftover) -> npt.NDArray[np.bool_]:
     """Find the links that packets cross, their data or their acknowledgements.
 
     Parameters
@@ -82,7 +82,7 @@ def changed_links(
     capacity = mixture.graph.capacity
     rates = left.left(capacity)
     mean = left.mean_over(rates, duration_s) / capacity
-    shared = crossed(mixture, left) & (left.taken > 0).any(axis=0)
+    shared = find_crossed_links(mixture, left) & (left.taken > 0).any(axis=0)
     link_changes: list[Data] = []
     problems: list[Problem] = []
     warnings: list[str] = []

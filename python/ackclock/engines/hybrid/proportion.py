@@ -91,14 +91,17 @@ def controls(scenario: Scenario, template: dict[str, Any]) -> tuple[list[str], s
 
     names = []
     for flow, means in zip(data["flows"], explained, strict=False):
-        same = all(_named(key, means.get(key)) == _named(key, behind.get(key)) for key in RULES)
+        same = all(
+            _name_algorithm(key, means.get(key)) == _name_algorithm(key, behind.get(key))
+            for key in RULES
+        )
         alike = same and rest(flow) == rest(template)
-        control = f"{_named('cc', means.get('cc'))} {sorted(rest(flow).items())}"
+        control = f"{_name_algorithm('cc', means.get('cc'))} {sorted(rest(flow).items())}"
         names.append("" if alike else control)
-    return names, _kind(_named("cc", behind.get("cc")))
+    return names, _kind(_name_algorithm("cc", behind.get("cc")))
 
 
-def _named(room: str, explained: str | None) -> str:
+def _name_algorithm(room: str, explained: str | None) -> str:
     """An algorithm as it is explained, by its first name in the registry."""
     from ackclock.catalogue.schema import registry_name
 
@@ -159,7 +162,9 @@ def crowding(
     return crowded
 
 
-def unmeasured(mixture: Mixture, left: Leftover, queues: list[str], behind: str) -> list[str]:
+def list_unmeasured_pairs(
+    mixture: Mixture, left: Leftover, queues: list[str], behind: str
+) -> list[str]:
     """Say which pairs of controls have not been compared with runs of all flows as packets.
 
     Parameters

@@ -15,7 +15,7 @@ from ackclock.engines.hybrid.document import of_background
 from ackclock.engines.hybrid.leftover import while_flows_last
 from ackclock.engines.hybrid.mixture import Mixture
 from ackclock.engines.hybrid.own_flows import read_own
-from ackclock.engines.hybrid.proportion import Crowding, controls, crowding, unmeasured
+from ackclock.engines.hybrid.proportion import Crowding, controls, crowding, list_unmeasured_pairs
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -155,14 +155,14 @@ class Solver:
                 "spreads flows over equal paths, of which the background's pairs take one; expected"
                 ' "first"'
             )
-            raise self.scenario._located([Problem("equal_paths", message)])
+            raise self.scenario._add_file([Problem("equal_paths", message)])
 
     def _in_time(self, transfers: Transfers, own: list[Own]) -> Transfers:
         """The transfers that begin before the end, with the headers of their packets."""
         stopped = [i for i, flow in enumerate(own) if flow.stop_s < self.duration_s]
         if stopped:
             message = "is not for a background of arrivals; expected a flow that lasts to the end"
-            raise self.scenario._located([Problem(f"flows[{i}].stop", message) for i in stopped])
+            raise self.scenario._add_file([Problem(f"flows[{i}].stop", message) for i in stopped])
         count = int(np.searchsorted(transfers.time, self.duration_s))
         return Transfers(transfers.time[:count], transfers.flow[:count], transfers.size[:count])
 
@@ -209,7 +209,7 @@ class Solver:
         crowd = crowding(self.mixture, packets.left, self.queues, self.behind, self.duration_s)
         if crowd.share > SLACK * packets.left.share:
             packets = self._grown(packets, crowd, used, queues, full, weights)
-        pairs = unmeasured(self.mixture, packets.left, self.queues, self.behind)
+        pairs = list_unmeasured_pairs(self.mixture, packets.left, self.queues, self.behind)
         return packets._replace(warnings=[*packets.warnings, *pairs])
 
     def _grown(
@@ -244,7 +244,7 @@ class Solver:
             f" their goodput is not that among all flows; expected {key} = {enough}, or fewer such"
             " flows"
         )
-        return self.scenario._located([Problem(f"background.{key}", message)])
+        return self.scenario._add_file([Problem(f"background.{key}", message)])
 
     def _packets(
         self,
@@ -296,7 +296,7 @@ class Solver:
                 self.mixture, left, self.links, self.duration_s
             )
         except ScenarioError as error:
-            raise self.scenario._located(error.problems) from None
+            raise self.scenario._add_file(error.problems) from None
         packet_scenario = packets.scenario(self.scenario, changed, flows)
         return Packets(packet_scenario, left, warnings)
 
@@ -346,7 +346,7 @@ class Solver:
             slopes, pulls = self._slopes(packets, run), self._pulls(packets, run)
             # Given exponents need one more pass than none: for the queues of round-trip times.
             learnt = queues is not None or used == bias.NONE
-            is_settled = learnt if stated_bias != "fitted" else bias.settled(slopes)
+            is_settled = learnt if stated_bias != "fitted" else bias.is_settled(slopes)
             is_settled &= bool(np.all(np.abs(np.log(pulls)) <= bias.PULL))
             if count == PASSES - 1 or is_settled or self._is_whole(packets):
                 break

@@ -14,7 +14,7 @@ import inspect
 import pkgutil
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import named
+from ackclock.errors import find_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -65,7 +65,7 @@ def model(name: str) -> Callable[..., Columns]:
     UnsupportedError
         There is no such model.
     """
-    function: Callable[..., Columns] = pkgutil.resolve_name(named(name, MODELS, "model"))
+    function: Callable[..., Columns] = pkgutil.resolve_name(find_by_name(name, MODELS, "model"))
     return function
 
 

@@ -115,9 +115,9 @@ class ModelCase:
         **changes
             New values by path; None: the model's default.
         """
-        return type(self)(paths.replaced(self._document, changes), self._file)
+        return type(self)(paths.replace_values(self._document, changes), self._file)
 
-    def seeded(self, seed: int) -> Self:
+    def with_seed(self, seed: int) -> Self:
         """Nothing here is random: the case itself.
 
         Parameters

@@ -131,15 +131,15 @@ def ranges(**bounds: Range) -> Callable[[Callable[P, T]], Callable[P, T]]:
             raise TypeError(message)
 
         @wraps(function)
-        def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        def check_arguments(*args: P.args, **kwargs: P.kwargs) -> T:
             given = form.bind(*args, **kwargs).arguments
             for name, value in given.items():
                 if name in bounds and (message := problem(bounds[name], value)) is not None:
                     raise ValueError(f"{name}: {message}")
             return function(*args, **kwargs)
 
-        setattr(checked, _RANGES, bounds)
-        return checked
+        setattr(check_arguments, _RANGES, bounds)
+        return check_arguments
 
     return decorate
 

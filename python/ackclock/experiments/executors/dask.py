@@ -16,7 +16,7 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, Self
 
 from ackclock.errors import AckclockError, how_to_install
-from ackclock.experiments.executors.local import elsewhere, packed, unpacked
+from ackclock.experiments.executors.local import elsewhere, pack_task, unpack_result
 from ackclock.experiments.executors.task import ExecutorLostError, Finished, ProcessDiedError, Task
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ class Cluster:
         self._client: Any = None
 
     def __enter__(self) -> Self:
-        self._client = self._connected()
+        self._client = self._connect()
         return self
 
-    def _connected(self) -> Any:
+    def _connect(self) -> Any:
         from distributed import Client
 
         if isinstance(self._cluster, Client):
@@ -140,7 +140,7 @@ class Cluster:
         """
         turn = self._turns[task.number]
         key = f"ackclock-{self._name}-{task.number}-{turn}"
-        future = self._client.submit(elsewhere, *packed(task), key=key, pure=False)
+        future = self._client.submit(elsewhere, *pack_task(task), key=key, pure=False)
         self._tasks[key] = (task, future)
         future.add_done_callback(self._back.put)
 
@@ -173,7 +173,7 @@ class Cluster:
             if future.status == "finished":
                 answer = future.result()
                 future.release()
-                return [unpacked(task, answer)]
+                return [unpack_result(task, answer)]
         except (OSError, TimeoutError) as lost:
             raise self._gone() from lost
         except CancelledError:

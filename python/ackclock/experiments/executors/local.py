@@ -42,7 +42,7 @@ __all__ = ["Processes", "Threads", "cores"]
 _NO_TRACKER_WARNINGS = "ignore:resource_tracker"
 
 
-def done(task: Task, run_one: Callable[[Request], Record]) -> Finished:
+def run_task(task: Task, run_one: Callable[[Request], Record]) -> Finished:
     """Do the runs of a task one after another, up to the first that fails.
 
     Parameters
@@ -140,7 +140,7 @@ class Threads:
             self._fractions[task.number] = finished
             return record
 
-        return done(task, one)
+        return run_task(task, one)
 
     def ready(self, timeout: float) -> list[Finished]:
         """Wait until a task comes back.
@@ -212,7 +212,7 @@ def elsewhere(
             _cases[name, version] = case
         cases[name] = _cases[name, version]
     requests = tuple(Request(key, cases[name], seed) for key, name, seed in requested)
-    result = done(Task(number, requests), partial(perform, pieces=pieces))
+    result = run_task(Task(number, requests), partial(perform, pieces=pieces))
     failed = None if result.failed is None else result.failed.key
     if result.error is not None:
         _at_home(result.error)
@@ -237,7 +237,7 @@ def _at_home(error: BaseException) -> None:
         error.args = tuple(name_original_files(a) if isinstance(a, str) else a for a in error.args)
 
 
-def packed(task: Task) -> tuple[int, Parcels, list[tuple[str, str, int]]]:
+def pack_task(task: Task) -> tuple[int, Parcels, list[tuple[str, str, int]]]:
     """Make of a task what another process can take.
 
     Parameters
@@ -257,7 +257,7 @@ def packed(task: Task) -> tuple[int, Parcels, list[tuple[str, str, int]]]:
     return task.number, parcels, requested
 
 
-def unpacked(task: Task, answer: bytes) -> Finished:
+def unpack_result(task: Task, answer: bytes) -> Finished:
     """Read what another process answered.
 
     Parameters
@@ -371,17 +371,17 @@ class Processes:
         from loky.process_executor import BrokenProcessPool
 
         try:
-            self._waiting[self._submitted(task)] = task
+            self._waiting[self._submit(task)] = task
         except BrokenProcessPool:
             # A process died, and the tasks that were in the pool have not come back yet.
             if self._waiting:
                 self._held.append(task)
                 return
             self._start()
-            self._waiting[self._submitted(task)] = task
+            self._waiting[self._submit(task)] = task
 
-    def _submitted(self, task: Task) -> Future[bytes]:
-        submitted: Future[bytes] = self._pool.submit(elsewhere, *packed(task), self._pieces)
+    def _submit(self, task: Task) -> Future[bytes]:
+        submitted: Future[bytes] = self._pool.submit(elsewhere, *pack_task(task), self._pieces)
         return submitted
 
     def ready(self, timeout: float) -> list[Finished]:
@@ -401,11 +401,11 @@ class Processes:
             if task is None:
                 continue
             try:
-                result = unpacked(task, future.result())
+                result = unpack_result(task, future.result())
             except BrokenProcessPool:
                 results += self._after_death([task, *self._waiting.values()])
                 break
-            results += self._cleared(result) if self._suspects else [result]
+            results += self._clear_suspect(result) if self._suspects else [result]
         return results
 
     def _after_death(self, tasks: list[Task]) -> list[Finished]:
@@ -430,7 +430,7 @@ class Processes:
             "its process ended before the run did, twice, with no other run beside it; code that"
             " ends the process, as os._exit, or a lack of memory does this"
         )
-        return self._resolved(Finished(suspect.task, tuple(suspect.records), error, request))
+        return self._go_on(Finished(suspect.task, tuple(suspect.records), error, request))
 
     def _next_alone(self) -> list[Finished]:
         """Begin the next run of the first suspect; nothing else is in the pool."""
@@ -439,7 +439,7 @@ class Processes:
         self._begin(Task(suspect.task.number, (request,)))
         return []
 
-    def _cleared(self, result: Finished) -> list[Finished]:
+    def _clear_suspect(self, result: Finished) -> list[Finished]:
         """Take what a run that was done alone left."""
         suspect = self._suspects[0]
         suspect.records += result.records
@@ -447,9 +447,9 @@ class Processes:
         if result.error is None and len(suspect.records) < len(suspect.task.requests):
             return self._next_alone()
         whole = Finished(suspect.task, tuple(suspect.records), result.error, result.failed)
-        return self._resolved(whole)
+        return self._go_on(whole)
 
-    def _resolved(self, result: Finished) -> list[Finished]:
+    def _go_on(self, result: Finished) -> list[Finished]:
         """Go on with the next suspect, or with all that waits."""
         self._suspects.popleft()
         if self._suspects:
@@ -470,7 +470,7 @@ class Processes:
         finished = [
             f for f in self._waiting if f.done() and not f.cancelled() and not f.exception()
         ]
-        results = [unpacked(self._waiting[future], future.result()) for future in finished]
+        results = [unpack_result(self._waiting[future], future.result()) for future in finished]
         results += [Finished(s.task, tuple(s.records)) for s in self._suspects if s.records]
         self._waiting.clear()
         self._pool.shutdown(wait=True, kill_workers=True)

@@ -169,7 +169,7 @@ def perform(
     """
     began = time.thread_time()
     spill = None if pieces is None else Spill(pieces / request.key, {KEY: request.key})
-    case = request.case.seeded(request.seed)
+    case = request.case.with_seed(request.seed)
     if threads != ONE_THREAD and isinstance(case, Shareable):
         outcome: Outcome = case.execute_on(threads, progress, spill)
     else:

@@ -13,14 +13,14 @@ from ackclock.experiments.store.store import Store, StoreError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Keeper", "Store", "StoreError", "default_place", "look", "opened"]
+__all__ = ["Keeper", "Store", "StoreError", "default_place", "look", "open_keeper"]
 
 Place = Store | str | Path | bool | None
 """A store, its folder, None for the default place, or False for memory only."""
 
 
 @contextmanager
-def opened(location: Place) -> Iterator[Keeper]:
+def open_keeper(location: Place) -> Iterator[Keeper]:
     """Open a place where runs are kept, to add to it.
 
     Parameters

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock.experiments.store import pack
-from ackclock.experiments.store.locks import Presence, locked
+from ackclock.experiments.store.locks import Presence, lock_file
 from ackclock.experiments.store.place import PIECES, refuse_foreign
 from ackclock.experiments.store.store import Store, StoreError
 
@@ -82,7 +82,7 @@ def collect(store: Store, remove: Collection[str] = (), *, dry: bool = False) ->
         Runs are to be removed while another program uses the store.
     """
     collected = Collected(dry=dry)
-    with store.locked(), store.alone() as alone:
+    with store.lock(), store.alone() as alone:
         refuse_foreign(store.folder)
         store.refresh()
         if remove and not alone:
@@ -92,7 +92,7 @@ def collect(store: Store, remove: Collection[str] = (), *, dry: bool = False) ->
             )
             raise StoreError(message)
         _leftovers(store, collected)
-        _damaged(store, collected)
+        _drop_damaged(store, collected)
         if alone:
             _runs(store, set(remove), collected)
     return collected
@@ -139,10 +139,10 @@ def _pieces(store: Store) -> list[Path]:
 def _locks(store: Store) -> bool:
     """Whether locks work here: a second one on the same file must be refused."""
     with (store.folder / "commit.lock").open("a") as second:
-        return not locked(second, wait=False)
+        return not lock_file(second, wait=False)
 
 
-def _damaged(store: Store, found: Collected) -> None:
+def _drop_damaged(store: Store, found: Collected) -> None:
     for name in sorted(set(store.index.places().values())):
         if not store.check_pack(name):
             if found.dry:

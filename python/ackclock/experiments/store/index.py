@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ackclock._util.foreign_files import ForeignFileError
 from ackclock.experiments.store.index_rows import digest_of, pack_rows
-from ackclock.experiments.store.locks import locked
+from ackclock.experiments.store.locks import lock_file
 from ackclock.experiments.store.names import StoreError, check_packs, check_run
 from ackclock.experiments.store.pack import COLUMNS, RUNS, rows_of
 
@@ -62,7 +62,7 @@ def _sturdy(method: _Method) -> _Method:
     """
 
     @functools.wraps(method)
-    def tried(self: Index, *args: Any, **kwargs: Any) -> Any:
+    def retry(self: Index, *args: Any, **kwargs: Any) -> Any:
         with self.lock:
             while True:
                 try:
@@ -73,7 +73,7 @@ def _sturdy(method: _Method) -> _Method:
                     if not (self.is_shared and _is_busy(error)):
                         self.leave_file()
 
-    return cast("_Method", tried)
+    return cast("_Method", retry)
 
 
 class _AnotherVersionError(sqlite3.DatabaseError):
@@ -105,13 +105,13 @@ class Index:
             if writes:
                 # One at a time: a file that another is just making must not be taken for broken.
                 with suppress(OSError):
-                    locked(stack.enter_context(self._file.with_suffix(".lock").open("a")))
+                    lock_file(stack.enter_context(self._file.with_suffix(".lock").open("a")))
             try:
-                self._base = self._opened(writes=writes)
+                self._base = self._open_or_rebuild(writes=writes)
             except sqlite3.Error:
                 self._base = self._anew(writes=writes)
 
-    def _opened(self, *, writes: bool) -> sqlite3.Connection:
+    def _open_or_rebuild(self, *, writes: bool) -> sqlite3.Connection:
         while True:
             try:
                 return self._open(writes=writes)
@@ -159,7 +159,7 @@ class Index:
             try:
                 for suffix in ("", "-wal", "-shm"):
                     self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)
-                return self._opened(writes=True)
+                return self._open_or_rebuild(writes=True)
             except (sqlite3.Error, OSError):
                 self.is_shared = False
         base = sqlite3.connect(":memory:", check_same_thread=False)

@@ -27,7 +27,7 @@ class Keeper(Protocol):
     def pieces(self) -> Path:
         """Folder where runs may write large tables; what `add` gets may be in files there."""
 
-    def known(self, keys: Collection[str]) -> set[str]:
+    def find_stored(self, keys: Collection[str]) -> set[str]:
         """Those of the keys whose runs are kept, and whole."""
 
     def claim(self, keys: Collection[str]) -> set[str]:
@@ -67,7 +67,7 @@ def with_key(key: str, table: pa.Table) -> pa.Table:
     return table.add_column(0, KEY, column)
 
 
-def joined(tables: list[pa.Table]) -> pa.Table:
+def join_tables(tables: list[pa.Table]) -> pa.Table:
     """Join tables of the same kind of many runs, also of engines that differ in some columns.
 
     Parameters
@@ -96,7 +96,7 @@ class Memory:
         """A temporary folder, for as long as the runs are kept."""
         return self._scratch.path
 
-    def known(self, keys: Collection[str]) -> set[str]:
+    def find_stored(self, keys: Collection[str]) -> set[str]:
         """Those of the keys whose runs are kept.
 
         Parameters
@@ -157,7 +157,7 @@ class Memory:
             for key in keys
             if name in self._records[key].tables
         ]
-        return joined(keyed_tables) if keyed_tables else None
+        return join_tables(keyed_tables) if keyed_tables else None
 
     def summaries(self, keys: Collection[str]) -> dict[str, dict[str, Any]]:
         """Summaries of these runs by key, without what their tables hold.

@@ -14,10 +14,10 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Presence", "locked"]
+__all__ = ["Presence", "lock_file"]
 
 
-def locked(file: IO[Any], *, shared: bool = False, wait: bool = True) -> bool:
+def lock_file(file: IO[Any], *, shared: bool = False, wait: bool = True) -> bool:
     """Lock a file until it is closed.
 
     Parameters
@@ -57,7 +57,7 @@ class Presence:
         self.name = f"{platform.node()}-{os.getpid()}-{uuid4().hex[:12]}"
         self._at = folder / self.name
         self._file = self._at.open("x")
-        locked(self._file)
+        lock_file(self._file)
 
     def end(self) -> None:
         """Remove the file and its lock."""
@@ -75,7 +75,7 @@ class Presence:
         """
         try:
             with path.open() as file:
-                return not locked(file, shared=True, wait=False)
+                return not lock_file(file, shared=True, wait=False)
         except FileNotFoundError:
             return False
 

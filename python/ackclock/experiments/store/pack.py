@@ -32,7 +32,7 @@ from ackclock._util.foreign_files import (
     read_table,
     refuse_links,
 )
-from ackclock.experiments.store.keeper import KEY, joined, with_key
+from ackclock.experiments.store.keeper import KEY, join_tables, with_key
 from ackclock.experiments.store.names import StoreError, check_manifest
 from ackclock.scenario.memory import allowed_bytes
 
@@ -147,16 +147,16 @@ def _file(record: Record, name: str) -> Path | None:
 
 def _together(name: str, records: Sequence[Record]) -> pa.Table | Path:
     """A table of all runs that have it, with their keys; or the file that has it, of one run."""
-    from ackclock._util.arrow import Tables, merged, words
+    from ackclock._util.arrow import Tables, merge_raw_tables, words
 
     if len(records) == 1 and (file := _file(records[0], name)) is not None:
         return file
 
     raw = [r.tables.raw(name) for r in records if isinstance(r.tables, Tables)]
     raw_tables = [raw_table for raw_table in raw if raw_table is not None]
-    merged_table = merged(raw_tables) if len(raw_tables) == len(records) else None
+    merged_table = merge_raw_tables(raw_tables) if len(raw_tables) == len(records) else None
     if merged_table is None:
-        return joined([with_key(record.key, record.tables[name]) for record in records])
+        return join_tables([with_key(record.key, record.tables[name]) for record in records])
     table, lengths = merged_table
     keys = words([record.key for record in records], np.repeat(np.arange(len(records)), lengths))
     return table.add_column(0, KEY, keys)
@@ -177,7 +177,7 @@ def write_tables(folder: Path, scratch: Path, tables: Mapping[str, pa.Table | Pa
     str
         Its ID.
     """
-    beside = _filled(scratch, tables)
+    beside = _fill_folder(scratch, tables)
     try:
         text = (beside / MANIFEST).read_bytes()
         name = hashlib.sha256(text).hexdigest()[:32]
@@ -196,7 +196,7 @@ def write_tables(folder: Path, scratch: Path, tables: Mapping[str, pa.Table | Pa
     return name
 
 
-def _filled(scratch: Path, tables: Mapping[str, pa.Table | Path]) -> Path:
+def _fill_folder(scratch: Path, tables: Mapping[str, pa.Table | Path]) -> Path:
     import pyarrow.parquet as pq
 
     folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=scratch))
@@ -207,7 +207,9 @@ def _filled(scratch: Path, tables: Mapping[str, pa.Table | Path]) -> Path:
             if isinstance(table, Path):
                 table.rename(file)
             else:
-                pq.write_table(table, file, compression="zstd", use_dictionary=_repeated(table))
+                pq.write_table(
+                    table, file, compression="zstd", use_dictionary=_find_repetitive(table)
+                )
             files[file.name] = {"bytes": file.stat().st_size, "sha256": digest(file)}
             _sync_file(file)
         runs = pq.read_metadata(folder / RUNS).num_rows
@@ -224,7 +226,7 @@ def _filled(scratch: Path, tables: Mapping[str, pa.Table | Path]) -> Path:
     return folder
 
 
-def _repeated(table: pa.Table) -> list[str]:
+def _find_repetitive(table: pa.Table) -> list[str]:
     """Columns worth a dictionary: words, but not texts that differ in every row."""
     import pyarrow as pa
 

@@ -153,7 +153,7 @@ def one_run(store: Store, name: str) -> dict[str, Any]:
         trouble = "there are several runs" if matches else "there is no run"
         raise StoreError(f'{store.folder}: {trouble} whose key begins with "{name}"')
     key = matches[0]["key"]
-    if key not in store.known([key]):
+    if key not in store.find_stored([key]):
         raise StoreError(f"{store.folder}: the run {name} is damaged; run its sweep again")
     return store.runs([key])[0]
 
@@ -227,12 +227,12 @@ def _dataset(files: Sequence[str]) -> Any:
 
     schemas = []
     for file in files:
-        schemas.append(pa.schema([_queried(field) for field in pq.read_schema(file)]))
+        schemas.append(pa.schema([_to_query_type(field) for field in pq.read_schema(file)]))
     schema = pa.unify_schemas(schemas, promote_options="permissive")
     return ds.dataset(list(files), schema=schema, format="parquet")
 
 
-def _queried(field: pa.Field) -> pa.Field:
+def _to_query_type(field: pa.Field) -> pa.Field:
     """A column as queries see it."""
     import pyarrow as pa
 

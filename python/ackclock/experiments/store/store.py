@@ -17,13 +17,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ackclock._util.end_signals import shielded
+from ackclock._util.end_signals import shield_writes
 from ackclock._util.foreign_files import ForeignFileError
 from ackclock.errors import AckclockError
 from ackclock.experiments.store import pack, place, purpose
 from ackclock.experiments.store.index import Index
-from ackclock.experiments.store.keeper import joined
-from ackclock.experiments.store.locks import Presence, locked
+from ackclock.experiments.store.keeper import join_tables
+from ackclock.experiments.store.locks import Presence, lock_file
 from ackclock.experiments.store.names import StoreError, check_run
 from ackclock.experiments.store.writer import Writer
 
@@ -82,8 +82,8 @@ class Store:
         try:
             place.begin(self.folder)
             self._use = (self.folder / "use.lock").open("a")
-            locked(self._use, shared=True)
-            with self.locked():
+            lock_file(self._use, shared=True)
+            with self.lock():
                 self._presence = Presence(self.folder / "writers")
         except OSError as error:
             raise place.unwritable(self.folder, error) from None
@@ -118,7 +118,7 @@ class Store:
         for name in self._index.refresh():
             self.set_aside(name)
 
-    def known(self, keys: Collection[str]) -> set[str]:
+    def find_stored(self, keys: Collection[str]) -> set[str]:
         """Those of the keys whose runs are kept, and whole by their digests.
 
         Parameters
@@ -131,7 +131,7 @@ class Store:
         if self._closed:
             # The results of a sweep are still read when the sweep has let go of the store.
             with Store(self.folder) as again:
-                intact = again.known(keys)
+                intact = again.find_stored(keys)
                 self._places.update({key: again.places[key] for key in intact})
                 return intact
         self.refresh()
@@ -203,7 +203,7 @@ class Store:
         if missing:
             for key in missing:
                 self._places.pop(key, None)
-            self.known(missing)
+            self.find_stored(missing)
         keys_of_pack: dict[str, set[str]] = {}
         for key in keys:
             if key not in self._places:
@@ -264,7 +264,7 @@ class Store:
             Keys of runs.
         """
         tables = self._read(name, keys)
-        return joined(tables) if tables else None
+        return join_tables(tables) if tables else None
 
     def summaries(self, keys: Collection[str]) -> dict[str, dict[str, Any]]:
         """Summaries of these runs by key, without what their tables hold.
@@ -367,7 +367,7 @@ class Store:
         }
 
     def _commit(self, entries: Sequence[pack.Entry]) -> None:
-        with self.locked(), shielded():
+        with self.lock(), shield_writes():
             # Another program may have done the same runs in the meantime: each is kept once.
             self._index.refresh()
             there = self._index.places([entry.record.key for entry in entries])
@@ -385,10 +385,10 @@ class Store:
                 shutil.rmtree(self.pieces / entry.record.key, ignore_errors=True)
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Be the only one that changes the store."""
         with (self.folder / "commit.lock").open("a") as file:
-            locked(file)
+            lock_file(file)
             yield
 
     @contextmanager
@@ -397,11 +397,11 @@ class Store:
 
         Others that open it meanwhile wait. Gives whether it is so.
         """
-        succeeded = locked(self._use, wait=False)
+        succeeded = lock_file(self._use, wait=False)
         try:
             yield succeeded
         finally:
-            locked(self._use, shared=True)
+            lock_file(self._use, shared=True)
 
     def rewrite(self, name: str, keys: set[str]) -> str:
         """Write some runs of a pack as a separate pack. The old one stays.

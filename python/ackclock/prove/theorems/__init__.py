@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock._util.text_table import table
-from ackclock.errors import named
+from ackclock.errors import find_by_name
 from ackclock.prove.proof import Formula, write_formulas, write_scenario
 from ackclock.prove.prove import prove
 from ackclock.prove.solvers import Limits, decide
@@ -174,7 +174,7 @@ def check_theorems(
     if control is not None:
         about = [theorem.control for theorem in LEMMAS] + [theorem.control for theorem in CLAIMS]
         about += [x for x, _, _ in ALGEBRA.values() if x]
-        named(control, dict.fromkeys(about), "theorem about")
+        find_by_name(control, dict.fromkeys(about), "theorem about")
     wanted = names_of(control)
     checked: list[Checked] = []
     for one in _check_all(set(wanted), bounds, packets=packets):

@@ -35,17 +35,17 @@ def find_overridden(paper: PaperData) -> Iterator[Problem]:
             if study is None or (target.values and str(parameter.default) not in target.values):
                 continue
             default = target.value(parameter.default)
-            for place, value in _stated(study, target.path):
+            for place, value in _find_stated(study, target.path):
                 if _plain(value) != _plain(default):
                     message = (
-                        f"is {_shown(value)}, which does nothing: the parameter"
-                        f' "{parameter.id}" of unstated.toml sets {_shown(default)} there;'
+                        f"is {_write_value(value)}, which does nothing: the parameter"
+                        f' "{parameter.id}" of unstated.toml sets {_write_value(default)} there;'
                         " change its default, or leave this value out"
                     )
                     yield Problem(place, message, str(study.file))
 
 
-def _stated(study: Study, path: str) -> Iterator[tuple[str, Any]]:
+def _find_stated(study: Study, path: str) -> Iterator[tuple[str, Any]]:
     """Values that a study's file has where a path leads, in its scenario and in its tiers."""
     try:
         steps = paths.split(path)
@@ -94,5 +94,5 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _shown(value: Mapping[str, Any] | Any) -> str:
+def _write_value(value: Mapping[str, Any] | Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -76,7 +76,7 @@ def readings(reader: Reader) -> dict[str, Reading]:
     """
     return {
         entry["id"]: Reading(entry["id"], entry["what"], entry["options"])
-        for entry in _listed(reader, "reading")
+        for entry in _list_entries(reader, "reading")
         if {"id", "what", "options"} <= set(entry)
     }
 
@@ -91,12 +91,12 @@ def margins(reader: Reader) -> dict[str, dict[str, Any]]:
     """
     return {
         entry["id"]: entry
-        for entry in _listed(reader, "margin")
+        for entry in _list_entries(reader, "margin")
         if {"id", "value", "reason"} <= set(entry)
     }
 
 
-def _listed(reader: Reader, kind: str) -> Iterator[dict[str, Any]]:
+def _list_entries(reader: Reader, kind: str) -> Iterator[dict[str, Any]]:
     data = reader.document("claims.toml", form.CLAIMS)
     entries = [entry for entry in data.get(kind, ()) if isinstance(entry, dict)]
     reader.unique(reader.folder / "claims.toml", kind, entries)
@@ -141,7 +141,7 @@ def _entries(
         for row in csv_rows(source.file):
             try:
                 template = {key: value for key, value in entry.items() if key != "file"}
-                yield {**_filled(template, row), "made_from": source.file.name}
+                yield {**_fill_template(template, row), "made_from": source.file.name}
             except KeyError as error:
                 message = f"{source.file.name} has no column {error}; {suggestion('', row)}"
                 reader.report(file, key_path, message)
@@ -160,14 +160,14 @@ def csv_rows(file: Path) -> Iterator[dict[str, str]]:
     yield from csv.DictReader(line for line in lines if not line.startswith("#"))
 
 
-def _filled(value: Any, row: Mapping[str, str]) -> Any:
+def _fill_template(value: Any, row: Mapping[str, str]) -> Any:
     """A value with ``{column}`` replaced by the row's text."""
     if isinstance(value, str):
         return re.sub(r"\{(\w+)\}", lambda match: row[match[1]], value)
     if isinstance(value, dict):
-        return {key: _filled(item, row) for key, item in value.items()}
+        return {key: _fill_template(item, row) for key, item in value.items()}
     if isinstance(value, list):
-        return [_filled(item, row) for item in value]
+        return [_fill_template(item, row) for item in value]
     return value
 
 

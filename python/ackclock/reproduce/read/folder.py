@@ -11,7 +11,7 @@ from ackclock._util.foreign_files import ForeignFileError, check_folder, read_te
 from ackclock.errors import Problem, ScenarioError, suggestion
 from ackclock.reproduce.paper import Expected, Figure, PaperData, Parameter, Study, Target
 from ackclock.reproduce.read import form, views
-from ackclock.reproduce.read.shipped import find_folder, shipped
+from ackclock.reproduce.read.shipped import find_folder, list_bundled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ class PaperError(ScenarioError):
 
 def names() -> list[str]:
     """Names of the papers that ship with ackclock."""
-    return shipped(PAPERS, "paper.toml")
+    return list_bundled(PAPERS, "paper.toml")
 
 
 def read(paper: str | Path) -> PaperData:
@@ -117,7 +117,7 @@ class FolderReader:
         about = self.document("paper.toml", form.PAPER)
         figures = self.document("figures.toml", form.FIGURES)
         unstated = self.document("unstated.toml", form.UNSTATED)
-        expected = self._expected()
+        expected = self._read_expected()
         studies = self.studies()
         paper = PaperData(
             name=self.folder.name,
@@ -174,7 +174,7 @@ class FolderReader:
         def report(path: str, message: str) -> None:
             self.report(file, _by_id(path, data), message)
 
-        return views.filled(data, self._views, report)
+        return views.insert_queries(data, self._views, report)
 
     def _toml(self, file: Path) -> dict[str, Any] | None:
         """Read a TOML file; None if it cannot be read, which is reported."""
@@ -203,7 +203,7 @@ class FolderReader:
         """Report files that do not belong there, and read the views that queries begin with."""
         self._unknown_files()
         named = self.document(views.FILE, form.VIEWS, needed=False).get("view", {})
-        self._views = views.joined(
+        self._views = views.join_views(
             named, lambda path, message: self.report(self.folder / views.FILE, path, message)
         )
 
@@ -219,7 +219,7 @@ class FolderReader:
                 message = f"is not part of a {self.KIND}; {suggestion(path.name, expected_names)}"
                 self.report(path, "", message)
 
-    def _named(self, kind: str, ending: str) -> Iterable[Path]:
+    def _list_files(self, kind: str, ending: str) -> Iterable[Path]:
         for file in sorted((self.folder / kind).glob("*")):
             if file.suffix != ending:
                 self.report(file, "", f"is not a {ending} file")
@@ -232,9 +232,9 @@ class FolderReader:
             else:
                 yield file
 
-    def _expected(self) -> dict[str, Expected]:
+    def _read_expected(self) -> dict[str, Expected]:
         tables = {}
-        for file in self._named("expected", ".csv"):
+        for file in self._list_files("expected", ".csv"):
             head = []
             try:
                 lines = read_text(file).splitlines()
@@ -255,7 +255,7 @@ class FolderReader:
     def studies(self) -> dict[str, Study]:
         """Read the sweep files of ``scenarios``."""
         studies = {}
-        for file in self._named("scenarios", ".toml"):
+        for file in self._list_files("scenarios", ".toml"):
             document = self._toml(file)
             if document is None:
                 continue

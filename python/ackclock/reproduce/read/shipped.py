@@ -6,10 +6,10 @@ from pathlib import Path
 
 from ackclock.errors import UnsupportedError, suggestion
 
-__all__ = ["find_folder", "shipped"]
+__all__ = ["find_folder", "list_bundled"]
 
 
-def shipped(home: Path, file: str) -> list[str]:
+def list_bundled(home: Path, file: str) -> list[str]:
     """Names of the folders that ship with ackclock.
 
     Parameters
@@ -50,5 +50,5 @@ def find_folder(name_or_path: str | Path, kind: str, home: Path, file: str) -> P
         return folder
     if folder.is_dir():
         raise UnsupportedError(f"{folder} has no {file}; expected the folder of a {kind}")
-    hint = suggestion(str(name_or_path), shipped(home, file))
+    hint = suggestion(str(name_or_path), list_bundled(home, file))
     raise UnsupportedError(f'there is no {kind} "{name_or_path}"; {hint}')

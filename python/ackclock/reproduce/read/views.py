@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Report = Callable[[str, str], object]
 
-__all__ = ["FILE", "MOST_CHARACTERS", "MOST_DEEP", "filled", "joined"]
+__all__ = ["FILE", "MOST_CHARACTERS", "MOST_DEEP", "insert_queries", "join_views"]
 
 FILE = "views.toml"
 
@@ -34,7 +34,7 @@ _NOTHING = "(SELECT NULL)"
 """Replaces a wrong view, so that its problem is reported once and not again by its readers."""
 
 
-def joined(views: Mapping[str, Any], report: Report) -> dict[str, str]:
+def join_views(views: Mapping[str, Any], report: Report) -> dict[str, str]:
     """Insert into each view those that it names.
 
     Parameters
@@ -72,7 +72,7 @@ def joined(views: Mapping[str, Any], report: Report) -> dict[str, str]:
     return view_texts
 
 
-def filled(value: Any, views: Mapping[str, str], report: Report) -> Any:
+def insert_queries(value: Any, views: Mapping[str, str], report: Report) -> Any:
     """Copy a document with the named queries in place.
 
     Parameters
@@ -80,7 +80,7 @@ def filled(value: Any, views: Mapping[str, str], report: Report) -> Any:
     value
         The document.
     views
-        What `joined` made.
+        What `join_views` made.
     report
         Receives path and message of names that there are not, and of queries that become too long.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.confined_sql import QueryLimitError, connect, fetch, quoted
+from ackclock._util.confined_sql import QueryLimitError, connect, fetch, quote_identifier
 from ackclock.errors import Problem
 from ackclock.reproduce.check.queries import reads
 from ackclock.reproduce.read.folder import PaperError
@@ -49,7 +49,9 @@ class Database:
             By name; fetched when a query needs them.
         """
         for schema, name in [pair for pair in self._made if pair[0] == study]:
-            self._connection.execute(f"DROP VIEW {quoted(schema)}.{quoted(name)}")
+            self._connection.execute(
+                f"DROP VIEW {quote_identifier(schema)}.{quote_identifier(name)}"
+            )
             self._connection.unregister(f"{schema}__{name}")
             self._made.discard((schema, name))
         self._studies[study] = tables
@@ -118,15 +120,16 @@ class Database:
             message = f'the study "{schema}" has no table "{name}"; {suggestion(name, tables)}'
             raise PaperError([Problem(key_path, message, str(file))])
         run = self._connection.execute
-        run(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}")
+        run(f"CREATE SCHEMA IF NOT EXISTS {quote_identifier(schema)}")
         self._connection.register(f"{schema}__{name}", tables[name])
-        columns = _signed(tables[name].schema)
-        source = quoted(f"{schema}__{name}")
-        run(f"CREATE VIEW {quoted(schema)}.{quoted(name)} AS SELECT {columns} FROM {source}")
+        columns = _select_signed(tables[name].schema)
+        source = quote_identifier(f"{schema}__{name}")
+        view = f"{quote_identifier(schema)}.{quote_identifier(name)}"
+        run(f"CREATE VIEW {view} AS SELECT {columns} FROM {source}")
         self._made.add((schema, name))
 
 
-def _signed(schema: pa.Schema) -> str:
+def _select_signed(schema: pa.Schema) -> str:
     """What to select of a table, so that a difference of two counts may be below zero.
 
     Parameters
@@ -137,7 +140,7 @@ def _signed(schema: pa.Schema) -> str:
     import pyarrow as pa
 
     counts = [
-        quoted(column.name)
+        quote_identifier(column.name)
         for column in schema
         if pa.types.is_unsigned_integer(column.type) and column.name != "seed"
     ]

@@ -50,7 +50,7 @@ def control_family(claims: Sequence[Evaluated], reading: Mapping[str, str]) -> l
             (
                 check,
                 tuple(
-                    _kept(number, len(family), is_refuted=next(rejected))
+                    _withdraw_miss(number, len(family), is_refuted=next(rejected))
                     if check.counts(reading) and _is_member(number)
                     else number
                     for number in numbers
@@ -66,7 +66,7 @@ def _is_member(part: Part) -> bool:
     return part.p_value is not None and not part.ours
 
 
-def _kept(part: Part, size: int, *, is_refuted: bool) -> Part:
+def _withdraw_miss(part: Part, size: int, *, is_refuted: bool) -> Part:
     if part.outcome != "missed" or is_refuted:
         return part
     why = (

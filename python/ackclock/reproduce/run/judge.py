@@ -258,7 +258,7 @@ def judge(
         mean = numbers[0]
         return Part(name, mean, None, None, len(defined), goal.text, "undecided", why, goal)
     if ran and not is_whole and query_interval is None:
-        return _predicted(name, numbers, goal, ran, spread, looks)
+        return _judge_prediction(name, numbers, goal, ran, spread, looks)
     confidence = confidence_of(looks)
     estimate = Estimate(*_interval(numbers, method, query_interval, confidence, is_whole=is_whole))
     if is_design:
@@ -313,7 +313,7 @@ def nearest(value: float, goal: Target) -> float:
     return min(max(value, goal.low), goal.high)
 
 
-def _predicted(
+def _judge_prediction(
     name: str, values: list[float], goal: Target, ran: int, spread: Spread | None, looks: int
 ) -> Part:
     """Judge a printed number by the interval in which the mean of what the paper ran lies."""

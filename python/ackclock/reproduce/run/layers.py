@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.reproduce.paper import Figure
     from ackclock.reproduce.run.database import Database
 
-__all__ = ["LAYERS", "Row", "csv_columns", "layers", "ordered"]
+__all__ = ["LAYERS", "Row", "csv_columns", "layers", "order_values"]
 
 LAYERS = ("data", "model", "printed")
 """Queries of a figure: ours, curves of a model, the paper's values."""
@@ -87,13 +87,13 @@ def layers(figure: Figure, database: Database) -> dict[str, list[Row]]:
                 names = ", ".join(table.column_names)
                 message = f'gives no column "{missing[0]}"; it gives {names}'
                 raise PaperError([Problem(key_path, message, str(figure.file))])
-            rows = _joined(kind, table.to_pylist())
+            rows = _join_replicates(kind, table.to_pylist())
             _numbers(figure, kind, key_path, rows)
             rows_by_layer[layer] = rows
     return rows_by_layer
 
 
-def _joined(kind: str, rows: list[dict[str, Any]]) -> list[Row]:
+def _join_replicates(kind: str, rows: list[dict[str, Any]]) -> list[Row]:
     """Rows that differ in their replicate only, as a mean with its interval."""
     from ackclock.experiments.statistics import mean_interval
 
@@ -130,7 +130,7 @@ def _numbers(figure: Figure, kind: str, place: str, rows: Iterable[Row]) -> None
                 raise PaperError([Problem(place, message, str(figure.file))])
 
 
-def ordered(values: Iterable[Any], first: Sequence[Any] = ()) -> list[Any]:
+def order_values(values: Iterable[Any], first: Sequence[Any] = ()) -> list[Any]:
     """Give distinct values: those named first, then the others as they come.
 
     Parameters

@@ -36,7 +36,7 @@ def choose(
     """
     score = score or _score
     options = {name: next(iter(reading.options)) for name, reading in paper.readings.items()}
-    for names in _joined(evaluated):
+    for names in _join_readings(evaluated):
         claims = [evaluation for evaluation in evaluated if names & set(evaluation.claim.readings)]
         scores = [(score(claims, choice), choice) for choice in _choices(paper, sorted(names))]
         options |= max(scores, key=lambda pair: pair[0])[1]
@@ -59,7 +59,7 @@ def _score(claims: Sequence[Evaluated], choice: Mapping[str, str]) -> tuple[floa
     return outcomes.count("met"), -outcomes.count("missed") - unmeasured
 
 
-def _joined(evaluated: Sequence[Evaluated]) -> list[set[str]]:
+def _join_readings(evaluated: Sequence[Evaluated]) -> list[set[str]]:
     """Sets of readings that claims depend on together."""
     groups: list[set[str]] = []
     for evaluation in evaluated:

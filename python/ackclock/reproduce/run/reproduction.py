@@ -111,9 +111,11 @@ class Reproduction:
         name
             One of `ackclock.reproduce.run.standing.STANDINGS`.
         """
-        return sum(c.standing is not None and c.standing.name == name for c in self.listed(name))
+        return sum(
+            c.standing is not None and c.standing.name == name for c in self.list_claims(name)
+        )
 
-    def listed(self, name: str) -> list[ClaimResult]:
+    def list_claims(self, name: str) -> list[ClaimResult]:
         """Claims of which a standing is counted: errata for ``erratum``, else all but errata.
 
         Parameters
@@ -215,7 +217,7 @@ def reproduce(
             replace(claim_result, standing=find_standing(claim_result, by_id, inference, tier))
             for claim_result in results
         ),
-        tuple(_drawn(figure, judged.database, missing) for figure in wanted_figures),
+        tuple(_read_layers(figure, judged.database, missing) for figure in wanted_figures),
         study_results,
         (*(f"--figure={id_}" for id_ in figures), *(f"--claim={id_}" for id_ in claims)),
         reading,
@@ -243,8 +245,8 @@ def find_wanted(
     UnsupportedError
         There is no such figure or claim.
     """
-    _known("figure", figures, paper.figures)
-    _known("claim", claims, paper.claims)
+    _check_ids("figure", figures, paper.figures)
+    _check_ids("claim", claims, paper.claims)
     everything = not figures and not claims
     wanted_figures = [
         paper.figures[id_] for id_ in figures or (paper.figures if everything else ())
@@ -376,7 +378,7 @@ def _looks(sweep: Sweep, limit: int) -> int:
     return looks
 
 
-def _known(kind: str, ids: Sequence[str], there: Mapping[str, Any]) -> None:
+def _check_ids(kind: str, ids: Sequence[str], there: Mapping[str, Any]) -> None:
     for id_ in ids:
         if id_ not in there:
             message = f'the paper has no {kind} "{id_}"; {suggestion(id_, there)}'
@@ -403,7 +405,7 @@ def _run(
         yield name, run_study(paper, paper.studies[name], tier, means, sweep=sweep)
 
 
-def _drawn(figure: Figure, database: Database, missing: Mapping[str, str]) -> Drawn:
+def _read_layers(figure: Figure, database: Database, missing: Mapping[str, str]) -> Drawn:
     needed = studies_of(database.paper, *figure.queries.values())
     lost = [f"{missing[name]} (study {name})" for name in needed if name in missing]
     reason = figure.not_drawable or "; ".join(lost)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ackclock.reproduce.paper import Claim, PaperData, Parameter
 
-__all__ = ["Sensitivity", "Trial", "drawn", "plausible", "sensitivity", "shown"]
+__all__ = ["Sensitivity", "Trial", "pick_value", "plausible", "sensitivity", "write_value"]
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ def written(values: Mapping[str, Any]) -> str:
     values
         By parameter.
     """
-    return ", ".join(f"{key} = {shown(value)}" for key, value in values.items()) or "defaults"
+    return ", ".join(f"{key} = {write_value(value)}" for key, value in values.items()) or "defaults"
 
 
-def shown(value: Any) -> str:
+def write_value(value: Any) -> str:
     """Write a value as a scenario file has it.
 
     Parameters
@@ -115,14 +115,14 @@ class Sensitivity:
 
     def __str__(self) -> str:
         from ackclock._util.text_table import table
-        from ackclock.reproduce.run.wording import measured
+        from ackclock.reproduce.run.wording import write_measured
 
-        rows = [[t.label, t.result.verdict, measured(t.result)] for t in self.trials]
+        rows = [[t.label, t.result.verdict, write_measured(t.result)] for t in self.trials]
         reported = []
         for name, by in self.region.items():
             holds = by.get("reproduced", [])
             every = sum(len(values) for values in by.values())
-            where = ", ".join(shown(value) for value in holds) or "no value tried"
+            where = ", ".join(write_value(value) for value in holds) or "no value tried"
             where = "every value tried" if len(holds) == every else where
             reported.append(f"holds for {name}: {where}")
         reported += [f"not varied, {name}: {reason}" for name, reason in self.fixed.items()]
@@ -146,10 +146,10 @@ def plausible(parameter: Parameter) -> list[Any]:
     """
     if not parameter.range:
         return list(parameter.values)
-    return [drawn(parameter, share) for share in (0.0, 0.5, 1.0)]
+    return [pick_value(parameter, share) for share in (0.0, 0.5, 1.0)]
 
 
-def drawn(parameter: Parameter, share: float) -> Any:
+def pick_value(parameter: Parameter, share: float) -> Any:
     """The plausible value at a share of the way through a parameter's values.
 
     Parameters
@@ -210,7 +210,7 @@ def sensitivity(
     if entry.not_checkable:
         raise UnsupportedError(f"{claim} is not checkable: {entry.not_checkable}")
     needed = studies_of(paper, *(check.measure for check in entry.checks))
-    parameters, fixed = _varied(paper, entry)
+    parameters, fixed = _find_varied(paper, entry)
     if not parameters:
         named = "; ".join(f"{name}: {why}" for name, why in fixed.items())
         message = f"{claim} rests on no unstated parameter that can be varied"
@@ -228,12 +228,12 @@ def sensitivity(
         run = functools.partial(
             _study, paper, parameters, values, tier, means, cached_studies, reported
         )
-        result = _judged(paper, entry, needed, tier, database, run)
+        result = _judge_trial(paper, entry, needed, tier, database, run)
         trials.append(Trial(values, result))
     return Sensitivity(paper, entry, tier, tuple(trials), tuple(parameters), fixed)
 
 
-def _varied(paper: PaperData, claim: Claim) -> tuple[list[Parameter], dict[str, str]]:
+def _find_varied(paper: PaperData, claim: Claim) -> tuple[list[Parameter], dict[str, str]]:
     varied, fixed = [], {}
     for name in claim.unstated:
         parameter = paper.parameters[name]
@@ -285,7 +285,7 @@ def _study(
     return cached_studies[key]
 
 
-def _judged(
+def _judge_trial(
     paper: PaperData,
     claim: Claim,
     needed: Sequence[str],

@@ -122,7 +122,7 @@ def sweep_of(
             document, study.file, tier=tier if tier in tiers else None, changes=parameter_values
         )
     except ScenarioError as error:
-        raise _unstated(paper, study, error) from None
+        raise _name_parameter(paper, study, error) from None
 
 
 def cases_of(paper: PaperData, tier: str) -> Iterator[tuple[str, Case]]:
@@ -190,7 +190,7 @@ def _key(step: paths.Step) -> Any:
     return step.name if isinstance(step, paths.Id) else step
 
 
-def _unstated(paper: PaperData, study: Study, error: ScenarioError) -> ScenarioError:
+def _name_parameter(paper: PaperData, study: Study, error: ScenarioError) -> ScenarioError:
     """Name the unstated parameter behind a wrong path, where there is one."""
     by_path = {
         target.path: parameter
@@ -285,7 +285,7 @@ class _Tables(Mapping[str, "pa.Table"]):
     @property
     def cpu_s(self) -> float:
         """Time of one core that the runs took [s]."""
-        totals = [summary.get("totals", {}) for summary in _kept(self._result)]
+        totals = [summary.get("totals", {}) for summary in _read_summaries(self._result)]
         return float(sum(total.get("cpu_s") or 0.0 for total in totals))
 
     def __iter__(self) -> Iterator[str]:
@@ -313,7 +313,7 @@ def _runs(result: SweepResult) -> pa.Table:
     from ackclock._util.arrow import array
 
     first = result.places()
-    summaries = _kept(result)
+    summaries = _read_summaries(result)
     names = dict.fromkeys(
         key
         for summary in summaries
@@ -328,7 +328,7 @@ def _runs(result: SweepResult) -> pa.Table:
     return first
 
 
-def _kept(result: SweepResult) -> list[dict[str, Any]]:
+def _read_summaries(result: SweepResult) -> list[dict[str, Any]]:
     """Summaries of the slots, without what tables hold: rows as objects would take gigabytes."""
     summaries = result.keeper.summaries(result.keys)
     return [summaries[slot.key] for slot in result.slots]
@@ -341,7 +341,7 @@ def _is_number(value: object) -> bool:
 def _provenance(result: SweepResult) -> dict[str, Any]:
     import hashlib
 
-    summaries = _kept(result)
+    summaries = _read_summaries(result)
     first = summaries[0] if summaries else {}
     seeds = sorted({slot.seed for slot in result.slots})
     keys = "\n".join(sorted(result.keys))

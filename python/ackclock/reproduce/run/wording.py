@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ackclock.reproduce.run.measure import ClaimResult
 
-__all__ = ["OUTCOMES", "describe_orders", "measured"]
+__all__ = ["OUTCOMES", "describe_orders", "write_measured"]
 
 OUTCOMES = ("met", "missed", "undecided")
 """What a number may be, in the order in which counts are written."""
@@ -31,7 +31,7 @@ def describe_orders(orders: Mapping[str, int]) -> str:
     return ", ".join([f"{orders['met']} of {count} {numbers} met", *other_counts])
 
 
-def measured(result: ClaimResult) -> str:
+def write_measured(result: ClaimResult) -> str:
     """Write what was measured for a claim: the number that decides, and how many are met.
 
     Parameters

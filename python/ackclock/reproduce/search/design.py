@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Rung",
     "SearchPlan",
-    "halved",
+    "count_survivors",
+    "halve_points",
     "has_first",
     "judge",
-    "kept",
     "plan",
     "predict",
     "rungs",
@@ -110,7 +110,7 @@ def judge(tier: str) -> Rung:
     return Rung(tier, 0)
 
 
-def kept(count: int, rung: Rung, following: Rung) -> int:
+def count_survivors(count: int, rung: Rung, following: Rung) -> int:
     """Count the points that go on from a rung to the next.
 
     Parameters
@@ -203,7 +203,7 @@ def predict(space: Space, tier: str) -> list[float]:
     ]
 
 
-def halved(count: int, levels: Sequence[Rung]) -> list[int]:
+def halve_points(count: int, levels: Sequence[Rung]) -> list[int]:
     """Points of each rung.
 
     Parameters
@@ -215,7 +215,7 @@ def halved(count: int, levels: Sequence[Rung]) -> list[int]:
     """
     sizes = [count]
     for rung, following in itertools.pairwise(levels):
-        sizes.append(kept(sizes[-1], rung, following))
+        sizes.append(count_survivors(sizes[-1], rung, following))
     return sizes
 
 
@@ -250,7 +250,7 @@ class SearchPlan:
     @property
     def sizes(self) -> list[int]:
         """Points of each rung."""
-        return halved(self.count, rungs(self.space, self.tier))
+        return halve_points(self.count, rungs(self.space, self.tier))
 
     def command(self, claims: Sequence[str], vary: Sequence[str]) -> str:
         """The command that gives the search again.

@@ -131,11 +131,13 @@ class Found:
         return gain_p_value(self._gains())
 
     def _gains(self) -> list[float]:
-        ours, theirs = (self.joined(one.votes) for one in (self.fresh_best, self.fresh_defaults))
+        ours, theirs = (
+            self.join_files(one.votes) for one in (self.fresh_best, self.fresh_defaults)
+        )
         both = [unit for unit in self.held_out if unit in ours and unit in theirs]
         return [ours[unit] - theirs[unit] for unit in both]
 
-    def joined(self, votes: Mapping[str, float]) -> dict[str, float]:
+    def join_files(self, votes: Mapping[str, float]) -> dict[str, float]:
         """Votes by unit.
 
         Parameters
@@ -284,7 +286,7 @@ def search(plan: design.SearchPlan, means: Means) -> Found:
         ranking = ranking[:count]
         for position, index in enumerate(ranking, start=1):
             where = f"rung {number} of {len(levels)} ({rung.text})"
-            tried[index] = _tried(
+            tried[index] = _try_point(
                 runner, rung, tried[index], f"{where}, point {position} of {len(ranking)}"
             )
         ranking = [index for index in ranking if not tried[index].wrong]
@@ -299,10 +301,10 @@ def search(plan: design.SearchPlan, means: Means) -> Found:
     fresh_best = runner.judgement(design.judge(tier), values, "best point on fresh seeds")
     halves_ = (tuple(fitted), tuple(held_out))
     fresh = (fresh_best, fresh_defaults)
-    return _summed(space, tier, plan.cpu_s, defaults, tried, halves_, best, fresh)
+    return _sum_up(space, tier, plan.cpu_s, defaults, tried, halves_, best, fresh)
 
 
-def _tried(runner: _Runner, rung: design.Rung, at: Tried, text: str) -> Tried:
+def _try_point(runner: _Runner, rung: design.Rung, at: Tried, text: str) -> Tried:
     """Run a point at the next rung; values that do not go together are noted."""
     try:
         return runner.next_rung(rung, at, dict(at.values), text)
@@ -316,7 +318,7 @@ def _is_of_values(error: PaperError) -> bool:
     return all(problem.path.startswith("parameter[") for problem in error.problems)
 
 
-def _summed(
+def _sum_up(
     space: Space,
     tier: str,
     predicted_s: float,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.reproduce.check.crosscheck import studies_of
-from ackclock.reproduce.run.sensitivity import drawn, plausible
+from ackclock.reproduce.run.sensitivity import pick_value, plausible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -65,7 +65,7 @@ class Space:
         exponent = max(count - 1, 1).bit_length()
         sobol = Sobol(len(self.parameters), scramble=True, rng=np.random.default_rng(seed))
         return [
-            {p.id: drawn(p, float(s)) for p, s in zip(self.parameters, row, strict=True)}
+            {p.id: pick_value(p, float(s)) for p, s in zip(self.parameters, row, strict=True)}
             for row in sobol.random_base2(exponent)[:count]
         ]
 
@@ -99,8 +99,8 @@ def find_space(
     UnsupportedError
         There is no such claim or parameter, or nothing can be varied.
     """
-    _known("claim", claims, paper.claims)
-    _known("parameter", parameters, paper.parameters)
+    _check_ids("claim", claims, paper.claims)
+    _check_ids("parameter", parameters, paper.parameters)
     fixed = {}
     varied = []
     for parameter in paper.parameters.values():
@@ -150,7 +150,7 @@ def _studies(paper: PaperData, claim: Claim) -> list[str]:
     return studies_of(paper, *(check.measure for check in claim.checks))
 
 
-def _known(kind: str, ids: Collection[str], there: Mapping[str, object]) -> None:
+def _check_ids(kind: str, ids: Collection[str], there: Mapping[str, object]) -> None:
     for id_ in ids:
         if id_ not in there:
             message = f'the paper has no {kind} "{id_}"; {suggestion(id_, there)}'

@@ -9,7 +9,7 @@ import numpy as np
 
 from ackclock._util import number_text
 from ackclock.plot import style
-from ackclock.reproduce.run.layers import Row, ordered
+from ackclock.reproduce.run.layers import Row, order_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def draw(figure: Figure, layers: Layers) -> Canvas:
     entry = figure.entry
     everything = [row for layer in layers.values() for row in layer]
     named = {panel["key"]: panel for panel in entry.get("panel", ())}
-    panels = ordered((row["panel"] for row in everything), list(named)) or [None]
+    panels = order_values((row["panel"] for row in everything), list(named)) or [None]
     if entry.get("overlay"):
         return _overlay(entry, layers, panels, named)
     columns = min(entry.get("columns", 2), len(panels))
@@ -171,7 +171,7 @@ def _series(entry: Mapping[str, Any], layers: Layers) -> dict[Any, tuple[int, st
     the same series then have the same colours.
     """
     named = {item["key"]: item.get("label", str(item["key"])) for item in entry.get("series", ())}
-    keys = ordered((row["series"] for layer in layers.values() for row in layer), list(named))
+    keys = order_values((row["series"] for layer in layers.values() for row in layer), list(named))
     unnamed_keys = [key for key in keys if key not in named]
     numbers = {key: i for i, key in enumerate([*named, *unnamed_keys])}
     return {key: (numbers[key], named.get(key, "" if key is None else str(key))) for key in keys}
@@ -268,7 +268,7 @@ def _bars(
     layers: Layers,
 ) -> None:
     """Bars beside each other, one group per x; printed values hollow."""
-    groups = ordered(
+    groups = order_values(
         (row["x"] for layer in layers.values() for row in layer),
         entry.get("x", {}).get("order", ()),
     )
@@ -325,7 +325,7 @@ def _matrix(
     del layers
     rows = [row for layer in inside.values() for row in layer]
     labels_of_axis = {
-        which: ordered((row[which] for row in rows), entry.get(which, {}).get("order", ()))
+        which: order_values((row[which] for row in rows), entry.get(which, {}).get("order", ()))
         for which in ("x", "y")
     }
     factor = _factor(entry, "value")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock._util.page import inline, render, save_report
 from ackclock._util.text_table import table
 from ackclock.reproduce.run.inference import FILE, claim_hash, paper_hash
-from ackclock.reproduce.run.sensitivity import shown
+from ackclock.reproduce.run.sensitivity import write_value
 from ackclock.reproduce.search.agreement import compare_rungs
 from ackclock.reproduce.search.pins import find_pin
 from ackclock.reproduce.search.search import score
@@ -109,7 +109,7 @@ def as_data(result: Found, command: str) -> dict[str, Any]:
 
 
 def _scores(found: Found, judged: Judgement) -> dict[str, Any]:
-    votes = found.joined(judged.votes)
+    votes = found.join_files(judged.votes)
     return {
         "score_fitted": score(votes, found.fitted),
         "score_held_out": score(votes, found.held_out),
@@ -131,8 +131,8 @@ def summary(data: dict[str, Any]) -> str:
         f" {len(data['parameters'])} parameters, {len(data['claims'])} claims"
     )
     rows = [
-        [parameter["id"], shown(theirs["values"][parameter["id"]]),
-         shown(ours["values"][parameter["id"]]), "yes" if parameter["is_pinned"] else "no",
+        [parameter["id"], write_value(theirs["values"][parameter["id"]]),
+         write_value(ours["values"][parameter["id"]]), "yes" if parameter["is_pinned"] else "no",
          f"{parameter['importance']:.2f}"]
         for parameter in data["parameters"]
     ]  # fmt: skip
@@ -201,7 +201,7 @@ def write(result: Found, folder: str | Path, command: str) -> dict[str, Any]:
         Path(__file__).with_name("forensics.html"),
         paper=result.space.paper,
         data=data,
-        shown=shown,
+        shown=write_value,
         refused=[point.wrong for point in result.tried if point.wrong][:3],
         parallel=inline(draw_parallel(result), "parallel"),
         pairs=inline(draw_pairs(result), "pairs"),
@@ -222,6 +222,6 @@ def _design(result: Found, file: Path) -> None:
             votes = point.rungs[-1] if point.rungs else {}
             writer.writerow(
                 [name, len(point.rungs), index in result.accepted,
-                 *(shown(point.values[n]) for n in names),
+                 *(write_value(point.values[n]) for n in names),
                  *(votes.get(claim, "") for claim in claims)]
             )  # fmt: skip

@@ -11,7 +11,7 @@ from ackclock._util.foreign_files import read_json
 from ackclock._util.number_text import bounds
 from ackclock._util.page import render
 from ackclock.reproduce.run.standing import STANDINGS
-from ackclock.reproduce.run.wording import describe_orders, measured
+from ackclock.reproduce.run.wording import describe_orders, write_measured
 from ackclock.reproduce.write.files import MARKER, figure_files
 from ackclock.reproduce.write.opening import sentences
 
@@ -110,7 +110,7 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
         "paper": claim.paper,
         "note": claim.note,
         "outcome": result.outcome or "",
-        "headline": measured(result),
+        "headline": write_measured(result),
         "count": describe_orders(result.orders),
         "expected": deciding.expected.replace(" %", "\u00a0%") if deciding else "",
         "decided_by": deciding.name if deciding else "",

@@ -38,7 +38,9 @@ def sentences(reproduction: Reproduction) -> list[str]:
         f" {describe_orders(reproduction.orders)}."
     ]
     holds = _of(judged, "holds")
-    opening.append(f"{_count(holds, 'holds', 'hold')} at the default settings{_named(holds)}.")
+    opening.append(
+        f"{_count(holds, 'holds', 'hold')} at the default settings{_name_claims(holds)}."
+    )
     opening += [
         sentence
         for sentence in (
@@ -74,7 +76,7 @@ def _count(results: Sequence[ClaimResult], one: str, many: str) -> str:
     return f"{len(results)} {one if len(results) == 1 else many}"
 
 
-def _named(results: Sequence[ClaimResult], most: int = 12) -> str:
+def _name_claims(results: Sequence[ClaimResult], most: int = 12) -> str:
     """Ids of claims; those made from a file are counted."""
     ids = [result.claim.id for result in results if not result.claim.made_from]
     rows = len(results) - len(ids)
@@ -84,7 +86,7 @@ def _named(results: Sequence[ClaimResult], most: int = 12) -> str:
 
 
 def _group(results: Sequence[ClaimResult], one: str, many: str, what: str) -> str:
-    return f"{_count(results, one, many)} {what}{_named(results)}." if results else ""
+    return f"{_count(results, one, many)} {what}{_name_claims(results)}." if results else ""
 
 
 def _shares(results: Sequence[ClaimResult]) -> str:
@@ -127,4 +129,4 @@ def _errata(errata: Sequence[ClaimResult]) -> str:
     if not found:
         return ""
     what = _count(found, "error was", "errors were")
-    return f"{what} found in the paper itself{_named(found)}."
+    return f"{what} found in the paper itself{_name_claims(found)}."

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.page import save_report
-from ackclock.reproduce.run.sensitivity import shown
+from ackclock.reproduce.run.sensitivity import write_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -62,7 +62,7 @@ def _csv(sensitivity: Sensitivity, path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(head)
         for trial in sensitivity.trials:
-            values = [shown({**defaults, **trial.values}[name]) for name in names]
+            values = [write_value({**defaults, **trial.values}[name]) for name in names]
             for number in trial.result.parts:
                 writer.writerow(
                     [*values, number.name, number.measured, number.low, number.high,

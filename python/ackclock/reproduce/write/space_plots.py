@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ackclock.plot import style
-from ackclock.reproduce.run.sensitivity import shown
+from ackclock.reproduce.run.sensitivity import write_value
 from ackclock.reproduce.search.search import score
 from ackclock.reproduce.search.surrogate import as_number
 
@@ -84,7 +84,7 @@ def draw_pairs(result: Found) -> Figure:
     )[:MOST]
     count = len(parameters)
     scores = {
-        index: score(result.joined(result.tried[index].rungs[0]), result.fitted)
+        index: score(result.join_files(result.tried[index].rungs[0]), result.fitted)
         for index in result.valid
     }
     with mpl.rc_context(style.style()["rc"]):
@@ -127,11 +127,11 @@ def _ticks(parameter: Parameter) -> list[tuple[float, str]]:
             (at, f"{parameter.range[end]:g} {unit}".strip())
             for at, end in ((0.0, "from"), (1.0, "to"))
         ]
-    values = _listed(parameter)
-    return [((i + 0.5) / len(values), shown(value)[:18]) for i, value in enumerate(values)]
+    values = _list_values(parameter)
+    return [((i + 0.5) / len(values), write_value(value)[:18]) for i, value in enumerate(values)]
 
 
-def _listed(parameter: Parameter) -> list[Any]:
+def _list_values(parameter: Parameter) -> list[Any]:
     """Plausible values, and the default where it is none of them."""
     values = list(parameter.values)
     return values if parameter.default in values else [*values, parameter.default]
@@ -153,7 +153,7 @@ def _heights(
                 low, high, number = math.log(low), math.log(high), math.log(number)
             heights.append((number - low) / (high - low))
         else:
-            choices = _listed(parameter)
+            choices = _list_values(parameter)
             spread = 0.0 if index is None else ((index * 0.618) % 1 - 0.5) * 0.5
             heights.append((choices.index(value) + 0.5 + spread) / len(choices))
     return heights

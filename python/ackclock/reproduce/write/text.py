@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ackclock._util.text_table import table
 from ackclock.reproduce.run.standing import STANDINGS
-from ackclock.reproduce.run.wording import OUTCOMES, describe_orders, measured
+from ackclock.reproduce.run.wording import OUTCOMES, describe_orders, write_measured
 
 if TYPE_CHECKING:
     from ackclock.reproduce.run.measure import ClaimResult
@@ -28,9 +28,9 @@ def summary(reproduction: Reproduction) -> str:
     """
     paper = reproduction.paper
     errata = sum(result.claim.kind == "E" for result in reproduction.claims)
-    claims = _counted(len(reproduction.claims) - errata, "claim")
+    claims = _write_count(len(reproduction.claims) - errata, "claim")
     head = f"{paper.name}, tier {reproduction.tier}: {claims}"
-    head += f" and {_counted(errata, 'erratum', 'errata')}" if errata else ""
+    head += f" and {_write_count(errata, 'erratum', 'errata')}" if errata else ""
     if sum(reproduction.orders[name] for name in OUTCOMES):
         head += f"; {describe_orders(reproduction.orders)}"
     single_claims = [claim for claim in reproduction.claims if not _is_many(reproduction, claim)]
@@ -38,7 +38,7 @@ def summary(reproduction: Reproduction) -> str:
         [
             result.claim.id,
             _standing(result),
-            measured(result),
+            write_measured(result),
             _short(result.claim.statement, 60),
         ]
         for result in single_claims
@@ -83,7 +83,7 @@ def _standing(result: ClaimResult) -> str:
     return f"{_name(result)} (known)" if result.is_known_deviation else _name(result)
 
 
-def _counted(count: int, one: str, many: str = "") -> str:
+def _write_count(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 

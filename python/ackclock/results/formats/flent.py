@@ -59,7 +59,7 @@ def write(run: Recorded, path: Path, link: str | None = None) -> Path:
         name = f"TCP upload::{number}"
         rows = samples[str(flow["id"])]
         rates = _rates(rows, times)
-        results[name] = [_known(rate) for rate in rates]
+        results[name] = [_to_optional(rate) for rate in rates]
         raw[name] = _raw(rows, times, rates)
         meta[name] = {
             "FLOW": str(flow["id"]),
@@ -100,7 +100,7 @@ def _rates(rows: dict[str, Any], times: npt.NDArray[np.float64]) -> npt.NDArray[
     return rates
 
 
-def _known(value: float) -> float | None:
+def _to_optional(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock.errors import UnsupportedError, suggestion
-from ackclock.results.formats.pcapng_blocks import NANOSECONDS, captured, interface, section
+from ackclock.results.formats.pcapng_blocks import NANOSECONDS, interface, section, write_packet
 from ackclock.results.formats.recorded import write_whole
 from ackclock.results.formats.tcp_sizes import TIMESTAMPS, Sizes, TcpSizes, tcp_sizes
 from ackclock.results.formats.tcp_timestamps import Stamp, Way, stamps
@@ -210,7 +210,7 @@ def write(run: Recorded, path: Path, link: str | None = None) -> Path:
         if row["event"] == "departure" and row["link"] in both:
             data, length = flows[str(row["flow"])].packet(row, stamp)
             time_ns = round(row["time_s"] * 10**NANOSECONDS)
-            chunks.append(captured(both.index(str(row["link"])), time_ns, data, length))
+            chunks.append(write_packet(both.index(str(row["link"])), time_ns, data, length))
     return write_whole(path, b"".join(chunks))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-__all__ = ["NANOSECONDS", "captured", "interface", "section"]
+__all__ = ["NANOSECONDS", "interface", "section", "write_packet"]
 
 RAW_IP = 101
 """LINKTYPE_RAW: the packet begins with its IPv4 header."""
@@ -48,7 +48,7 @@ def interface(name: str) -> bytes:
     return _block(1, struct.pack("<HHI", RAW_IP, 0, 0) + options)
 
 
-def captured(interface: int, stamp: int, data: bytes, length: int) -> bytes:
+def write_packet(interface: int, stamp: int, data: bytes, length: int) -> bytes:
     """Write a packet.
 
     Parameters

@@ -65,7 +65,7 @@ def write(run: Recorded, path: Path, link: str | None = None) -> Path:
     summary = run.summary
     sizes = segments(run)
     events_of_flow: dict[str, list[Event]] = defaultdict(list)
-    for events in (_windows(run, sizes), _rtts(run), _smoothed(run), _states(run)):
+    for events in (_windows(run, sizes), _rtts(run), _read_smoothed_rtts(run), _states(run)):
         for flow, event in events:
             events_of_flow[flow].append(event)
     if "packets" in run.tables:
@@ -141,7 +141,7 @@ def _rtts(run: Recorded) -> Iterator[tuple[str, Event]]:
             yield flow, _metrics(at, latest_rtt=rtt * 1e3, min_rtt=low * 1e3)
 
 
-def _smoothed(run: Recorded) -> Iterator[tuple[str, Event]]:
+def _read_smoothed_rtts(run: Recorded) -> Iterator[tuple[str, Event]]:
     for flow, rows in _parts(run, "flow_samples"):
         for at, srtt in zip(rows["time_s"], rows["srtt_s"], strict=True):
             if srtt > 0:

@@ -201,7 +201,7 @@ def settings(net: Data) -> Settings:
     def value(key: str) -> Any:
         return net.get(key, RULES[key].get("default"))
 
-    def parsed(key: str) -> float:
+    def parse_value(key: str) -> float:
         return parse(value(key), RULES[key]["x-quantity"])
 
     environment = ENVIRONMENTS.get(net["name"], FREE)
@@ -223,19 +223,19 @@ def settings(net: Data) -> Settings:
         topology=str(value("topology")),
         capacity_bps=capacity,
         base_bps=base,
-        step_s=parsed("step"),
+        step_s=parse_value("step"),
         floor=float(value("floor")),
         steps=steps,
         period_s=parse(net["period"], "duration") if "period" in net else None,
-        rtt_s=parsed("rtt"),
+        rtt_s=parse_value("rtt"),
         rtt_spread=float(value("rtt_spread")),
         buffer=str(value("buffer")),
         qdisc=qdisc,
-        packet_bytes=round(parsed("packet")),
+        packet_bytes=round(parse_value("packet")),
         jitter=float(value("jitter")),
         margin=float(value("margin")),
-        interval_low_s=parsed("interval_low"),
-        interval_high_s=parsed("interval_high"),
-        transfer_bytes=parsed("transfer_size"),
+        interval_low_s=parse_value("interval_low"),
+        interval_high_s=parse_value("interval_high"),
+        transfer_bytes=parse_value("transfer_size"),
         transfer_shape=float(value("transfer_shape")),
     )

@@ -125,7 +125,7 @@ def pattern(
     draw = random.Random(f"{seed}/environment/{environment.name}")
     least = floor * base
 
-    def kept(rate: float) -> float:
+    def clip_rate(rate: float) -> float:
         return min(max(rate, least), most_bps)
 
     def rates() -> Iterator[float]:
@@ -137,10 +137,10 @@ def pattern(
                 yield from itertools.cycle((min(base, most_bps), min(low, most_bps)))
             case "uniform":
                 while True:
-                    yield kept(draw.uniform(0.0, base))
+                    yield clip_rate(draw.uniform(0.0, base))
             case rule:
                 while True:
-                    rate = kept(rate)
+                    rate = clip_rate(rate)
                     yield rate
                     if rule == "walk":
                         rate = draw.uniform(rate - reach * base, rate + reach * base)

@@ -74,7 +74,13 @@ def compiled_transfers(
         {"a": "sp", "b": "r0", **slow},
         {"a": "r0", "b": "r1", "rate": capacity, "delay": third, "qdisc": "drr"}
         | {"buffer": f"{2 * buffer} pkt"},
-        {"a": "r1", "b": "r2", "rate": capacity, "delay": third, **_shared(data, settings, buffer)},
+        {
+            "a": "r1",
+            "b": "r2",
+            "rate": capacity,
+            "delay": third,
+            **_make_shared_queue(data, settings, buffer),
+        },
         {"a": "r1", "b": "dp", **slow},
         {"a": "r2", "b": "d", **slow},
     ]
@@ -129,7 +135,7 @@ def _packets(settings: Settings) -> int:
     return max(round(seconds * settings.capacity_bps / 8 / settings.packet_bytes), 1)
 
 
-def _shared(data: Data, settings: Settings, buffer: int) -> Data:
+def _make_shared_queue(data: Data, settings: Settings, buffer: int) -> Data:
     """Queue and buffer of the link that test flows share with the transfers."""
     name = kind(settings.qdisc)
     if name in fair_disciplines():

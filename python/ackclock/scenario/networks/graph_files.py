@@ -109,17 +109,17 @@ def _sndlib(path: Path) -> sndlib.SndlibFile | None:
         return None
     content = read_content(path)
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"?SNDlib"):
-        return sndlib.read_native(path, _decoded(path, content))
+        return sndlib.read_native(path, _decode(path, content))
     if b"sndlib.zib.de" in content[:4096]:
         return sndlib.read_xml(path, open_graphml(path))
     return None
 
 
 def _text(path: Path) -> str:
-    return _decoded(path, read_content(path))
+    return _decode(path, read_content(path))
 
 
-def _decoded(path: Path, content: bytes) -> str:
+def _decode(path: Path, content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -41,13 +41,13 @@ __all__ = [
 Rule = Literal["uniform", "degree"]
 
 
-def _named(ids: list[str], names: list[str]) -> list[str]:
+def _choose_names(ids: list[str], names: list[str]) -> list[str]:
     """Names where these are unique, ids otherwise."""
     unique = all(names) and len(set(names)) == len(names)
     return names if unique else ids
 
 
-def _quoted(value: object) -> str:
+def _quote(value: object) -> str:
     return json.dumps(str(value)[:60], ensure_ascii=False)
 
 
@@ -59,10 +59,10 @@ def _number(value: object, quantity: str, where: str, *, signed: bool = False) -
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise wrong(f"{where}: {quantity} is {_quoted(value)}, expected a number")
+        raise wrong(f"{where}: {quantity} is {_quote(value)}, expected a number")
     if number < 0 and not signed:
         raise wrong(
-            f"{where}: {quantity} is {_quoted(value)}, expected a number that is not negative"
+            f"{where}: {quantity} is {_quote(value)}, expected a number that is not negative"
         )
     return number
 
@@ -92,7 +92,7 @@ def _node(name: str, data: Any, source: str) -> Node:
     try:
         lon, lat = pos
     except (TypeError, ValueError):
-        raise wrong(f"{where}: pos is {_quoted(pos)}, expected (lon, lat)") from None
+        raise wrong(f"{where}: pos is {_quote(pos)}, expected (lon, lat)") from None
     lat = _number(lat, "the lat of pos", where, signed=True)
     return Node(name, lat, _number(lon, "the lon of pos", where, signed=True))
 
@@ -113,7 +113,7 @@ def networkx_data(graph: nx.Graph[Any], options: LinkOptions, source: str) -> di
         What to call the graph in messages.
     """
     labels = [str(_first(data, "name", "label")[0] or "") for _, data in graph.nodes(data=True)]
-    names = _named([str(node) for node in graph.nodes], labels)
+    names = _choose_names([str(node) for node in graph.nodes], labels)
     twice = next((node_name for node_name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise wrong(f'{source} has two nodes that are written "{twice}"; expected different names')
@@ -204,9 +204,9 @@ def csv_data(folder: Path, options: LinkOptions) -> dict[str, Any]:
     for line, row in rows:
         before = lines.setdefault(row["id"], line)
         if before != line:
-            text = f"the id {_quoted(row['id'])} is that of line {before}; expected unique ids"
+            text = f"the id {_quote(row['id'])} is that of line {before}; expected unique ids"
             raise wrong(f"{path}, line {line}: {text}")
-    names = _named(ids, [row.get("name", "") for _, row in rows])
+    names = _choose_names(ids, [row.get("name", "") for _, row in rows])
     name = dict(zip(ids, names, strict=True))
     nodes = [
         Node(name[row["id"]], _cell(path, line, row, "lat"), _cell(path, line, row, "lon"))
@@ -252,7 +252,7 @@ def topohub_data(name: str, rule: Rule, options: LinkOptions) -> dict[str, Any]:
     import networkx as nx
 
     if rule not in get_args(Rule):
-        raise wrong(f"there is no rule {_quoted(rule)}; {suggestion(str(rule), get_args(Rule))}")
+        raise wrong(f"there is no rule {_quote(rule)}; {suggestion(str(rule), get_args(Rule))}")
     data = topohub_json(name)
     graph: Any = nx.node_link_graph(data, edges="edges")
     if rule == "degree":
@@ -293,11 +293,11 @@ def topohub_json(name: str) -> dict[str, Any]:
         else:
             hint = f"expected GROUP/NAME with one of the groups {', '.join(sorted(groups))}"
         hint = hint if len(hint) < 300 else f"see the networks of group {group} in TopoHub's pages"
-        raise wrong(f"TopoHub has no network {_quoted(name)}; {hint}") from None
+        raise wrong(f"TopoHub has no network {_quote(name)}; {hint}") from None
     return data
 
 
-def _made(data: dict[str, Any]) -> Record:
+def _make_graph(data: dict[str, Any]) -> Record:
     from ackclock.catalogue.records import shape
 
     return shape()["Graph"].of_program({"nodes": data["nodes"], "links": data["links"]})
@@ -371,7 +371,7 @@ def from_networkx(
     if not isinstance(graph, nx.Graph):
         raise wrong(f"expected a NetworkX graph, not {type(graph).__name__}")
     options = _options(rate, buffer, qdisc, signal_speed, scale, weight, delay)
-    return _made(networkx_data(graph, options, "the graph"))
+    return _make_graph(networkx_data(graph, options, "the graph"))
 
 
 def from_graphml(
@@ -400,7 +400,7 @@ def from_graphml(
         The network, for `Scenario`.
     """
     options = _options(rate, buffer, qdisc, signal_speed, scale, weight, delay)
-    return _made(graphml_data(Path(path), options))
+    return _make_graph(graphml_data(Path(path), options))
 
 
 def from_graph_file(
@@ -431,7 +431,7 @@ def from_graph_file(
         The network, for `Scenario`.
     """
     options = _options(rate, buffer, qdisc, signal_speed, scale, weight, delay)
-    return _made(graph_file_data(Path(path), options))
+    return _make_graph(graph_file_data(Path(path), options))
 
 
 def from_csv(
@@ -466,7 +466,7 @@ def from_csv(
         The network, for `Scenario`.
     """
     options = _options(rate, buffer, qdisc, signal_speed, scale, weight, delay)
-    return _made(csv_data(Path(folder), options))
+    return _make_graph(csv_data(Path(folder), options))
 
 
 def from_topohub(
@@ -499,4 +499,4 @@ def from_topohub(
         The network, for `Scenario`.
     """
     options = _options(rate, buffer, qdisc, signal_speed, scale)
-    return _made(topohub_data(name, rule, options))
+    return _make_graph(topohub_data(name, rule, options))

@@ -136,7 +136,7 @@ def _irtt(_: Path, content: bytes, layout: Layout) -> Measurements:
     """Read IRTT's JSON: times in ns; the client says in which direction a probe was lost."""
     del layout
     probes: list[Probe] = []
-    for number, trip in enumerate(_listed(_json(content), "round_trips")):
+    for number, trip in enumerate(_read_list(_json(content), "round_trips")):
         sent = _dug(trip, f"round_trips[{number}]", "timestamps", "client", "send", "wall")
         lost = _LOST.get(str(trip.get("lost")))
         if lost is None:
@@ -156,7 +156,7 @@ def _iperf3(_: Path, content: bytes, layout: Layout) -> Measurements:
     del layout
     data = _json(content)
     measurements = Measurements()
-    for number, interval in enumerate(_listed(data, "intervals")):
+    for number, interval in enumerate(_read_list(data, "intervals")):
         where = f"intervals[{number}]"
         sums = interval.get("sum")
         start, rate = (_dug(interval, where, "sum", key) for key in ("start", "bits_per_second"))
@@ -170,7 +170,7 @@ def _iperf3(_: Path, content: bytes, layout: Layout) -> Measurements:
     return measurements
 
 
-def _listed(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
+def _read_list(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
     rows = data.get(key)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise FormatError(f"{key}: expected a list of tables")

@@ -252,10 +252,12 @@ class Plan:
             if flow.route
         }
         return tuple(
-            link for link in self.links if link.number in self.used and self._compared(link, narrow)
+            link
+            for link in self.links
+            if link.number in self.used and self._is_compared(link, narrow)
         )
 
-    def _compared(self, link: Link, narrow: set[int]) -> bool:
+    def _is_compared(self, link: Link, narrow: set[int]) -> bool:
         if self.watched is not None:
             return link.id in self.watched
         limited = link.buffer_packets is not None or link.buffer_bytes is not None

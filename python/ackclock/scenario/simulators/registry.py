@@ -6,7 +6,7 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ackclock.errors import named
+from ackclock.errors import find_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,4 +79,4 @@ def write_for(scenario: Scenario, simulator: str) -> Written:
     """
     from ackclock.scenario.simulators.plan import plan_of
 
-    return named(simulator, SIMULATORS, "simulator").write(plan_of(scenario))
+    return find_by_name(simulator, SIMULATORS, "simulator").write(plan_of(scenario))

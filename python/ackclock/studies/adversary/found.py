@@ -159,7 +159,7 @@ class Found(Outcome):
         from ackclock.plot import save
         from ackclock.studies.adversary.draw import pattern
 
-        text = self.scenario().kept(folder).to_toml()
+        text = self.scenario().with_code_in(folder).to_toml()
         (folder / "scenario.toml").write_text(text, encoding="utf-8")
         figure = pattern(self.arena, self.shape, self.goodput)
         save(figure, folder / "pattern.svg", command=command)

@@ -40,7 +40,7 @@ class Runs:
         """
         key = run_key(scenario, scenario.fingerprint, scenario.seed)
         with self._lock:
-            if key in self._keeper.known([key]):
+            if key in self._keeper.find_stored([key]):
                 self.stored += 1
                 return goodput(self._keeper.summaries([key])[key])
         record = perform(Request(key, scenario, scenario.seed), pieces=self._keeper.pieces)

@@ -91,7 +91,7 @@ def adversary(
     from scipy.optimize import Bounds, differential_evolution
 
     from ackclock.experiments.replication import cores
-    from ackclock.experiments.store import Store, opened
+    from ackclock.experiments.store import Store, open_keeper
     from ackclock.studies.adversary.runs import Runs
 
     if len(arena.controls) < 2:
@@ -103,7 +103,7 @@ def adversary(
     seeds = range(1, 1 + SEEDS)
     gap_of_shape: dict[Shape, float] = {}
 
-    with opened(store) as keeper:
+    with open_keeper(store) as keeper:
         if isinstance(keeper, Store):
             keeper.describe(
                 {"sweep": f"adversary {next(iter(arena.controls))}", "command": command}

@@ -157,10 +157,10 @@ class FileProblems:
         ScenarioError
             All of them.
         """
-        if found := self.listed():
+        if found := self.list_reported():
             raise ScenarioError(found)
 
-    def listed(self) -> list[Problem]:
+    def list_reported(self) -> list[Problem]:
         """Those that are reported, and how many there are besides."""
         more = [Problem(self.key, f"and {self.more} more", str(self.path))] if self.more else []
         return [*self.found, *more]
@@ -376,7 +376,7 @@ def series_problems(path: str | Path) -> list[Problem]:
         for name in (_value(row, _SOURCE).strip(), _value(row, _TARGET).strip()):
             if name:
                 number.setdefault(name, len(number))
-    return _cells(rows, number, file)[1].listed()
+    return _cells(rows, number, file)[1].list_reported()
 
 
 def _series(

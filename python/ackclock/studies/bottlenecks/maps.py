@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["arranged", "draw"]
+__all__ = ["arrange_nodes", "draw"]
 
 
-def arranged(graph: Graph, known_positions: Floats | None = None) -> Floats:
+def arrange_nodes(graph: Graph, known_positions: Floats | None = None) -> Floats:
     """Give every node a place in the plane, ``(n_nodes, 2)``.
 
     Parameters
@@ -85,7 +85,7 @@ def draw(
     links
         Table of its links' outcome, as of a fluid run.
     known_positions
-        Where nodes are; see `arranged`.
+        Where nodes are; see `arrange_nodes`.
     title
         Title of the figure.
     unit
@@ -95,7 +95,7 @@ def draw(
 
     from ackclock.plot.notebook import NotebookFigure
 
-    positions = arranged(graph, known_positions)
+    positions = arrange_nodes(graph, known_positions)
     n = len(graph.nodes)
     capacity = np.bincount(graph.src, graph.capacity, n)
     size = 8 + 150 * capacity / capacity.max()

@@ -213,7 +213,7 @@ def survey(
     else:
         try:
             series, wrong_rows = check_series(topology, demands, scale=scale)
-            problems += wrong_rows.listed()
+            problems += wrong_rows.list_reported()
             if series is not None:
                 time = series.at(time_name)
                 traffic, when = series.traffic(time), series.times[time]
@@ -234,7 +234,7 @@ def survey(
     try:
         if traffic is None:
             raise ScenarioError(problems)
-        net = FluidNet.routed(
+        net = FluidNet.from_traffic(
             topology.graph, traffic, routing="cost" if topology.has_weights() else "hops"
         )
     except ScenarioError as error:

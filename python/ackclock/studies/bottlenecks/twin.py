@@ -156,7 +156,7 @@ def measure(net: FluidNet, run: Run, *, bps_per_unit: float = 1.0) -> Rates:
             leaving[hop] = rate
             rate += lost.get((str(flow), _pair(net, int(net.hops[hop]))), 0.0)
         demand[flow] = rate
-    return net.measured(demand, leaving)
+    return net.take_measured(demand, leaving)
 
 
 def _pair(net: FluidNet, link: int) -> str:

@@ -116,12 +116,12 @@ def _by_weight(net: FluidNet, rates: npt.NDArray[np.float64]) -> npt.NDArray[np.
 def _score(net: FluidNet, goal: Goal, rates: npt.NDArray[np.float64]) -> tuple[float, ...]:
     least, total = least_wanting(net, rates), float(rates.sum())
     if goal == "total":
-        return (_rounded(total), _rounded(least))
+        return (_round_off(total), _round_off(least))
     at_least = int((_by_weight(net, rates) <= least * (1 + _SAME)).sum())
-    return (_rounded(least), -at_least, _rounded(total))
+    return (_round_off(least), -at_least, _round_off(total))
 
 
-def _rounded(value: float) -> float:
+def _round_off(value: float) -> float:
     """Without the last bits, in which equal allocations may differ."""
     return float(f"{value:.9e}")
 
@@ -136,7 +136,7 @@ def _rates(
     return changed.max_min()
 
 
-def _made(
+def _make_upgrade(
     net: FluidNet,
     groups: list[tuple[int, ...]],
     group_indices: tuple[int, ...],
@@ -160,7 +160,7 @@ def _every_set(
     alone = sorted(
         best, key=lambda g: _score(net, goal, _rates(net, groups, (g,), factor)), reverse=True
     )
-    return _made(net, groups, tuple(alone), factor, goal, exact=True)
+    return _make_upgrade(net, groups, tuple(alone), factor, goal, exact=True)
 
 
 def _one_by_one(
@@ -171,4 +171,4 @@ def _one_by_one(
         rest = [g for g in range(len(groups)) if g not in chosen]
         more = max(rest, key=lambda g: _score(net, goal, _rates(net, groups, (*chosen, g), factor)))
         chosen = (*chosen, more)
-    return _made(net, groups, chosen, factor, goal, exact=False)
+    return _make_upgrade(net, groups, chosen, factor, goal, exact=False)

@@ -127,10 +127,10 @@ def judge(suite: Suite, case: Case, staged: Staged, path: Mapping[str, float]) -
         base.execute(_VIEWS)
         reported = set(tables["raw_states"]["state"].to_pylist())
         reported |= set(tables["raw_probes"]["probe"].to_pylist())
-        return [_judged(suite, case, check, staged, base, reported) for check in case.checks]
+        return [_judge_check(suite, case, check, staged, base, reported) for check in case.checks]
 
 
-def _judged(
+def _judge_check(
     suite: Suite, case: Case, check: Check, staged: Staged, base: Any, reported: set[str]
 ) -> Row:
     import duckdb

@@ -170,7 +170,7 @@ def conform(
 
     conformance_suite = find_suite(suite) if isinstance(suite, str) else suite
     subject = read_under_test(conformance_suite, control, seed, folder)
-    cases_to_run = conformance_suite.chosen(cases)
+    cases_to_run = conformance_suite.choose_cases(cases)
 
     def run(case: Case) -> tuple[list[Row], Staged | None]:
         rows, staged = _run_case(conformance_suite, case, subject, seed)

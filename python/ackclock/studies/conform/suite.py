@@ -161,7 +161,7 @@ class Suite:
     cases: tuple[Case, ...]
     ranges: Mapping[str, Any] | None = field(default=None)
 
-    def chosen(self, keys: Iterable[str]) -> tuple[Case, ...]:
+    def choose_cases(self, keys: Iterable[str]) -> tuple[Case, ...]:
         """Choose cases.
 
         Parameters

@@ -21,7 +21,7 @@ from ackclock.studies.differ.measure import (
     measure,
     measure_link,
     part,
-    sampled,
+    sample_windows,
     states_of,
     trace,
 )
@@ -363,25 +363,25 @@ def differ(
             here[prepared_peer.ours.fingerprint] = run(partial(_run, ours), 1)
         mine = here[prepared_peer.ours.fingerprint]
         if prepared_peer.samples_s is not None:
-            mine = [sampled(each, prepared_peer.samples_s) for each in mine]
+            mine = [sample_windows(each, prepared_peer.samples_s) for each in mine]
         sides = (mine, run(prepared_peer.run, prepared_peer.cost))
-        peer_differences.append(_compared(name, prepared_peer, sides, tolerance))
+        peer_differences.append(_compare_runs(name, prepared_peer, sides, tolerance))
     return Difference(
         scenario.name or "scenario", tuple(peer_differences), seeds, tolerance, left_out
     )
 
 
 def _run(scenario: Scenario, seed: int) -> Run:
-    return scenario.seeded(seed).run()
+    return scenario.with_seed(seed).run()
 
 
-def _compared(
+def _compare_runs(
     name: str, prepared: Prepared, sides: tuple[list[Run], list[Run]], tolerance: float
 ) -> Peer:
     """Compare the runs of both sides."""
     rows, partings, traces = [], {}, {}
 
-    def judged(name: str, kinds: Any, quantity: str, a: Any, b: Any) -> Row:
+    def judge_quantity(name: str, kinds: Any, quantity: str, a: Any, b: Any) -> Row:
         slack, resolution = SLACK.get(quantity, 0.0), prepared.resolution.get(quantity, 0.0)
         return Row(name, kinds, quantity, a, b, judge(a, b, tolerance, slack, resolution))
 
@@ -398,7 +398,7 @@ def _compared(
             a, b = (tuple(value[quantity] for value in side) for side in values)
             if np.isnan(b).all() and not np.isnan(a).all():
                 continue  # the peer does not measure it
-            rows.append(judged(flow, controls, quantity, a, b))
+            rows.append(judge_quantity(flow, controls, quantity, a, b))
         if not all(len(trace(side, flow).time_s) for side in (first, other)):
             continue  # it has no window
         traces[flow] = pair = (trace(first, flow), trace(other, flow))
@@ -408,7 +408,7 @@ def _compared(
         values = [[measure_link(run, link) for run in side] for side in sides]
         for quantity in LINK_QUANTITIES:
             a, b = (tuple(value[quantity] for value in side) for side in values)
-            rows.append(judged(link, (disciplines[link],) * 2, quantity, a, b))
+            rows.append(judge_quantity(link, (disciplines[link],) * 2, quantity, a, b))
     meeting, state = None, ""
     if prepared.has_events:
         meeting = meet(first.packets, other.packets, prepared.links)

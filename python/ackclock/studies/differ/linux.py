@@ -62,7 +62,7 @@ def linux(scenario: Scenario, _: Options) -> Prepared:
 
     def run(seed: int) -> Run:
         for _ in range(ATTEMPTS):
-            done = emulate(theirs.seeded(seed))
+            done = emulate(theirs.with_seed(seed))
             if done.is_valid:
                 break
         late.append(done)

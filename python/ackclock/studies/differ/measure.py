@@ -29,7 +29,7 @@ __all__ = [
     "measure",
     "measure_link",
     "part",
-    "sampled",
+    "sample_windows",
     "states_of",
     "trace",
 ]
@@ -261,7 +261,7 @@ def _window(window: Trace, start: float, end: float) -> tuple[float, float]:
     return float(np.sum(cwnd * lasts) / np.sum(lasts)), float(np.max(cwnd))
 
 
-def sampled(run: Run, interval_s: float) -> Run:
+def sample_windows(run: Run, interval_s: float) -> Run:
     """Look at the windows of a run at equal intervals, as others can only be looked at.
 
     Parameters

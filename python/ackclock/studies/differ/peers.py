@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
 
-__all__ = ["PEERS", "Options", "Prepared", "named", "named_paths", "prepare", "prepare_all"]
+__all__ = ["PEERS", "Options", "Prepared", "named_paths", "prepare", "prepare_all", "read_peers"]
 
 PEERS = {
     "linux": "ackclock.studies.differ.linux:linux",
@@ -87,7 +87,7 @@ class Prepared:
     samples_s: float | None = None
 
 
-def named(text: str) -> list[str]:
+def read_peers(text: str) -> list[str]:
     """Read a list of peers.
 
     Parameters

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.scenario.scenario import Scenario
     from ackclock.studies.differ.peers import Options
 
-__all__ = ["CONNECTIONS", "CONTROLS", "library", "noq", "quinn", "s2n", "swapped"]
+__all__ = ["CONNECTIONS", "CONTROLS", "library", "noq", "quinn", "s2n", "swap_controls"]
 
 CONTROLS: dict[str, dict[str, str]] = {
     "noq": {"cubic": "noq/cubic", "aimd": "noq/newreno", "bbr3": "noq/bbr3"},
@@ -46,12 +46,12 @@ def library(peer: str, scenario: Scenario, options: Options) -> Prepared:
     Raises
     ------
     ScenarioError
-        As of `swapped`.
+        As of `swap_controls`.
     """
     del options
     is_our_sender = peer in OURS_SEND
     tables = ["windows", *(["packets"] if is_our_sender else [])]
-    theirs = swapped(scenario, peer).replace(**{"record.tables": tables})
+    theirs = swap_controls(scenario, peer).replace(**{"record.tables": tables})
 
     def flows(run: Run) -> list[int]:
         controls = [flow["cc"] for flow in run.summary["flows"]]
@@ -61,13 +61,13 @@ def library(peer: str, scenario: Scenario, options: Options) -> Prepared:
         from ackclock.catalogue import schema
 
         controls = {run.summary["flows"][i]["cc"] for i in flows(run)}
-        return ", ".join(sorted({schema.shipped()[cc]["crate"] for cc in controls}))
+        return ", ".join(sorted({schema.find_bundled()[cc]["crate"] for cc in controls}))
 
     plan = plan_of(scenario)
     crossed = {link.id for link in plan.bottlenecks}
     return Prepared(
         scenario,
-        lambda seed: theirs.seeded(seed).run(),
+        lambda seed: theirs.with_seed(seed).run(),
         flows,
         release,
         links=tuple(link.id for link in plan.links if link.id in crossed),
@@ -75,7 +75,7 @@ def library(peer: str, scenario: Scenario, options: Options) -> Prepared:
     )
 
 
-def swapped(scenario: Scenario, peer: str) -> Scenario:
+def swap_controls(scenario: Scenario, peer: str) -> Scenario:
     """Put a peer's controls in the place of ours.
 
     Parameters

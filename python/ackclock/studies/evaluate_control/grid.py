@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
     from ackclock.experiments.sweeps import Sweep
 
-__all__ = ["OTHERS", "SETTINGS", "TIERS", "Tier", "alone", "document", "read_control", "shared"]
+__all__ = [
+    "OTHERS",
+    "SETTINGS",
+    "TIERS",
+    "Tier",
+    "alone",
+    "document",
+    "make_shared_sweep",
+    "read_control",
+]
 
 Data = dict[str, Any]
 
@@ -161,7 +170,7 @@ def alone(control: Subject, tier: Tier, *, seed: int, reps: int) -> Sweep:
     )
 
 
-def shared(control: Subject, tier: Tier, *, seed: int, reps: int) -> Sweep:
+def make_shared_sweep(control: Subject, tier: Tier, *, seed: int, reps: int) -> Sweep:
     """Five flows of the control beside five of another, all with SACK.
 
     Parameters

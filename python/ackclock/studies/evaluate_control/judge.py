@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ackclock.experiments.result import SweepResult
     from ackclock.studies.algorithm_argument import Subject
 
-__all__ = ["UNFAIR", "Judgement", "judged", "mean_ratio"]
+__all__ = ["UNFAIR", "Judgement", "judge_results", "mean_ratio"]
 
 UNFAIR = 1.0
 """A control is called unfair where the mean of (max - min) / mean of goodputs, over seeds, is above
@@ -151,7 +151,7 @@ def _scores(result: SweepResult) -> Scores:
     return found
 
 
-def judged(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgement:
+def judge_results(control: Subject, alone: SweepResult, shared: SweepResult) -> Judgement:
     """Judge the results of both sweeps.
 
     Parameters

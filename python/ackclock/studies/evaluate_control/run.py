@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.command_line import without_places
-from ackclock.errors import named
+from ackclock.errors import find_by_name
 from ackclock.experiments.store.purpose import runs_of
 from ackclock.studies.evaluate_control import grid
-from ackclock.studies.evaluate_control.judge import Judgement, judged
+from ackclock.studies.evaluate_control.judge import Judgement, judge_results
 from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -166,14 +166,14 @@ def evaluate(
     KeyboardInterrupt
         It was stopped; what had finished is kept.
     """
-    size: grid.Tier = named(tier, grid.TIERS, "tier")
+    size: grid.Tier = find_by_name(tier, grid.TIERS, "tier")
     subject = grid.read_control(control, folder or Path())
     count = reps or size.reps
     _trial(subject, seed)
     results = []
     for study_sweep in (
         grid.alone(subject, size, seed=seed, reps=count),
-        grid.shared(subject, size, seed=seed, reps=count),
+        grid.make_shared_sweep(subject, size, seed=seed, reps=count),
     ):
         with runs_of("evaluate"):
             result = study_sweep.run(
@@ -183,7 +183,7 @@ def evaluate(
             raise KeyboardInterrupt
         results.append(result)
     alone, shared = results
-    return Evaluation(judged(subject, alone, shared), subject, tier, alone, shared)
+    return Evaluation(judge_results(subject, alone, shared), subject, tier, alone, shared)
 
 
 def _trial(control: Subject, seed: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.errors import named
+from ackclock.errors import find_by_name
 from ackclock.experiments.groups import describe_one_run, one_run_points
 from ackclock.experiments.store.purpose import runs_of
 from ackclock.studies.evaluate_queue.scenarios import (
@@ -18,7 +18,7 @@ from ackclock.studies.evaluate_queue.scenarios import (
     queues,
     read_queue,
 )
-from ackclock.studies.evaluate_queue.score import METRICS, Scores, scored
+from ackclock.studies.evaluate_queue.score import METRICS, Scores, score_runs
 from ackclock.studies.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def evaluate_queue(
     from ackclock.experiments.sweeps import sweep
     from ackclock.scenario.scenario import Scenario
 
-    size: Tier = named(tier, TIERS, "tier")
+    size: Tier = find_by_name(tier, TIERS, "tier")
     subject = read_queue(queue, folder or Path())
     count = reps or size.reps
     # First in this process: a class that fails does so at once, with its own error.
@@ -189,7 +189,7 @@ def evaluate_queue(
         points += len(study_sweep.points)
         hashes = (summary.get("user_code_hash") for summary in result.summaries.values())
         code = code or next((str(code_hash) for code_hash in hashes if code_hash), None)
-        scores[name] = scored(result, name, _mean_rate(name, size.duration_s))
+        scores[name] = score_runs(result, name, _mean_rate(name, size.duration_s))
     equal = describe_one_run(one_run, points)
     return QueueEvaluation(subject, tier, count, runs, scores, code, equal)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Real = npt.NDArray[np.float64]
 
-__all__ = ["METRICS", "Ellipse", "Scores", "better", "ellipse", "scored"]
+__all__ = ["METRICS", "Ellipse", "Scores", "better", "ellipse", "score_runs"]
 
 METRICS = {
     "goodput": "goodput of TCP as a part of the link's mean rate",
@@ -99,7 +99,7 @@ def ellipse(points: Real) -> Ellipse:
     return Ellipse((float(centre[0]), float(centre[1])), (float(half[0]), float(half[1])), angle)
 
 
-def scored(result: SweepResult, scene: str, mean_rate: float = 1.0) -> Scores:
+def score_runs(result: SweepResult, scene: str, mean_rate: float = 1.0) -> Scores:
     """Take the numbers of a scenario out of its runs.
 
     Parameters
@@ -175,12 +175,12 @@ def better(scores: Scores, queue: str, other: str) -> bool:
     one, other
         Queues.
     """
-    goodput = _paired(scores.values[queue, "goodput"] - scores.values[other, "goodput"])
-    delay = _paired(scores.values[other, "delay_ms"] - scores.values[queue, "delay_ms"])
+    goodput = _compare_paired(scores.values[queue, "goodput"] - scores.values[other, "goodput"])
+    delay = _compare_paired(scores.values[other, "delay_ms"] - scores.values[queue, "delay_ms"])
     return max(goodput, delay) > 0 and min(goodput, delay) >= 0
 
 
-def _paired(differences: Iterable[float]) -> int:
+def _compare_paired(differences: Iterable[float]) -> int:
     values: Sequence[float] = [float(d) for d in differences]
     _, low, high = mean_interval(values)
     return int(low > 0) - int(high < 0)

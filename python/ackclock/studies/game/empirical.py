@@ -52,7 +52,7 @@ class Played:
         self.seen = seen
         self.names = list(game.strategies)
 
-    def judged(self, network: str) -> list[Judged]:
+    def judge_profiles(self, network: str) -> list[Judged]:
         """Judge every profile that was played in a network.
 
         Parameters
@@ -110,7 +110,7 @@ class Played:
         network
             Its name.
         """
-        judged = self.judged(network)
+        judged = self.judge_profiles(network)
         resting = [
             judged_profile for judged_profile in judged if judged_profile.verdict == "equilibrium"
         ]
@@ -175,7 +175,7 @@ class Played:
                             for g in judged_profile.gains
                         ],
                     }
-                    for judged_profile in self.judged(network)
+                    for judged_profile in self.judge_profiles(network)
                 ],
                 "price_of_selfishness": None if price is None else price._asdict(),
             }
@@ -194,7 +194,9 @@ class Played:
 
         game = self.game
         found = {
-            network: Findings(self.judged(network), self.replies(network), self.price(network))
+            network: Findings(
+                self.judge_profiles(network), self.replies(network), self.price(network)
+            )
             for network in self.seen
         }
         head = f"{game.title}: {game.players} players"

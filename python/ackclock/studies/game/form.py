@@ -151,16 +151,16 @@ def from_document(document: Mapping[str, Any], file: Path | None = None) -> Game
         The document is wrong.
     """
     try:
-        return _made(document, file)
+        return _make_game(document, file)
     except AckclockError as error:
         where = "" if file is None or str(file) in str(error) else f"{file}: "
         raise GameError(f"{where}{error}") from None
 
 
-def _made(document: Mapping[str, Any], file: Path | None) -> Game:
-    _known(document, KEYS, "")
+def _make_game(document: Mapping[str, Any], file: Path | None) -> Game:
+    _check_keys(document, KEYS, "")
     settings = _table(document, "game")
-    _known(settings, GAME_KEYS, "game.")
+    _check_keys(settings, GAME_KEYS, "game.")
     strategies = {
         name: _strategy(name, fields) for name, fields in _table(document, "strategies").items()
     }
@@ -207,7 +207,7 @@ def _strategy(name: str, fields: Any) -> dict[str, Any]:
     return fields
 
 
-def _known(table: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None:
+def _check_keys(table: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None:
     for key in table:
         if key not in allowed:
             raise GameError(f'{where}{key}: "{key}" is not a key here; {suggestion(key, allowed)}')

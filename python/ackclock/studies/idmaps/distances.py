@@ -174,10 +174,10 @@ def internetwork(
     else:
         # About four links a node; islands are joined to the mainland below.
         graph = nx.waxman_graph(nodes, beta=min(1.0, 40 / nodes), alpha=0.15, seed=seed)
-    return _measured(graph, seed, widest_s, kind)
+    return _measure_distances(graph, seed, widest_s, kind)
 
 
-def _measured(graph: nx.Graph[int], seed: int, widest_s: float, kind: str) -> Distances:
+def _measure_distances(graph: nx.Graph[int], seed: int, widest_s: float, kind: str) -> Distances:
     import networkx as nx
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path

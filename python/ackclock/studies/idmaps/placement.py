@@ -136,7 +136,7 @@ def _stub(distances: Distances, tracers: int, rng: Rng) -> list[int]:
     return ([int(i) for i in rng.permutation(edge)] + ordered[len(edge) :])[:tracers]
 
 
-def _mixed(distances: Distances, tracers: int, rng: Rng) -> list[int]:
+def _place_mixed(distances: Distances, tracers: int, rng: Rng) -> list[int]:
     """Half by most links, half at random among the others."""
     ordered = _by_degree(distances, -1, "mixed")
     half = (tracers + 1) // 2
@@ -150,6 +150,6 @@ PLACEMENTS: dict[str, Callable[[Distances, int, Rng], list[int]]] = {
     "k-hst": _k_hst,
     "transit": _transit,
     "stub": _stub,
-    "mixed": _mixed,
+    "mixed": _place_mixed,
 }
 """Heuristics by name; the last three need a graph."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util.number_text import decimals, number
 from ackclock.experiments.store.purpose import runs_of
-from ackclock.studies.late_comer.rows import Row, predicted, verdict
+from ackclock.studies.late_comer.rows import Row, predict_ratio, verdict
 from ackclock.studies.late_comer.situations import SITUATIONS, TIERS, documents, sweep_of
 from ackclock.studies.outcome import Outcome
 
@@ -73,7 +73,7 @@ class Audit(Outcome):
         # A buffer that overflows empties now and then and shows the propagation delay.
         pure = [row for row in pure if not row.overflows] or pure
         restless = sum(not row.at_rest for row in pure)
-        reported = self._judged([row for row in pure if row.at_rest])
+        reported = self._judge_fairness([row for row in pure if row.at_rest])
         if not restless:
             return reported
         more = (
@@ -82,7 +82,7 @@ class Audit(Outcome):
         )
         return f"{reported} {more}".strip()
 
-    def _judged(self, pure: list[Row]) -> str:
+    def _judge_fairness(self, pure: list[Row]) -> str:
         favoured = [row for row in pure if "favoured" in row.verdict]
         as_model = [row for row in favoured if "persistent" in row.verdict]
         starved = [row for row in pure if "starved" in row.verdict]
@@ -153,7 +153,7 @@ class _Measured:
 At = tuple[Any, ...]
 
 
-def _measured(result: Any, gap_s: float, end_s: float) -> dict[At, _Measured]:
+def _measure_runs(result: Any, gap_s: float, end_s: float) -> dict[At, _Measured]:
     """Runs by round trip, buffer and start."""
 
     def at(row: Mapping[str, Any]) -> At:
@@ -197,7 +197,7 @@ def _rests(situation: str, runs: Mapping[At, _Measured]) -> bool:
 
 def _rows(situation: str, flows: int, all_runs: Mapping[At, _Measured]) -> Iterator[Row]:
     """Rows of a situation: where the buffer never overflowed, and where it did."""
-    model = predicted(situation, flows)
+    model = predict_ratio(situation, flows)
     for overflows in (False, True):
         runs = {at: run for at, run in all_runs.items() if run.overflows == overflows}
         if not runs:
@@ -271,9 +271,9 @@ def audit(
     KeyboardInterrupt
         It was stopped; runs that had finished are in the store.
     """
-    from ackclock.errors import named
+    from ackclock.errors import find_by_name
 
-    size = size or named(tier, TIERS, "tier")
+    size = size or find_by_name(tier, TIERS, "tier")
     if gap_s is not None:
         size = replace(size, gap_s=gap_s)
     rows: list[Row] = []
@@ -285,7 +285,7 @@ def audit(
             result = sweep.run(workers=workers, store=store, progress=progress)
         if result.interrupted:
             raise KeyboardInterrupt
-        found = _measured(result, size.gap_s, document["duration"])
+        found = _measure_runs(result, size.gap_s, document["duration"])
         runs += len(found)
         rows.extend(_rows(situation, flows, found))
     return Audit(control.label, tier, size.gap_s, runs, tuple(rows))

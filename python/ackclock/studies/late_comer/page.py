@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ackclock._util.number_text import decimals, number
 from ackclock._util.page import inline, render
 from ackclock._util.text_table import table
-from ackclock.studies.late_comer.rows import Row, predicted
+from ackclock.studies.late_comer.rows import Row, predict_ratio
 from ackclock.studies.late_comer.situations import RATE_MBPS, SITUATIONS, TIERS
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _ratios(axes: Axes, key: str, rows: list[Row]) -> None:
 
     least = 2 if key == "sequential" else 1
     numbers = list(range(least, max(row.flows for row in rows) + 1))
-    models = [model.ratio for n in numbers if (model := predicted(key, n))]
+    models = [model.ratio for n in numbers if (model := predict_ratio(key, n))]
     axes.plot(numbers, models, "--", color=MODEL)
     for overflows, colour, fill in ((False, WITHOUT, "full"), (True, WITH, "none")):
         chosen = [row for row in rows if row.overflows == overflows]
@@ -144,7 +144,7 @@ def _shares(axes: Axes, key: str, rows: list[Row]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     most = max(row.flows for row in rows)
-    model = predicted(key, most)
+    model = predict_ratio(key, most)
     length = most if key == "sequential" else most + 1
     order = list(range(1, length + 1))
     if model is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Predicted", "Row", "predicted", "verdict"]
+__all__ = ["Predicted", "Row", "predict_ratio", "verdict"]
 
 FAIR = 1.25
 """A late-comer that gets up to this factor more or less than the others is treated fairly."""
@@ -41,7 +41,7 @@ class Row:
     verdict: str
 
 
-def predicted(situation: str, flows: int) -> Predicted | None:
+def predict_ratio(situation: str, flows: int) -> Predicted | None:
     """Give what equations (11) and (15) predict; None where they do not apply.
 
     Parameters

@@ -105,7 +105,7 @@ def documents(
     def flow(**keys: Any) -> Data:
         return {"cc": value, **(settings or {}), **keys}
 
-    def made(pairs: int, flows: list[Data], last: float) -> Data:
+    def make_document(pairs: int, flows: list[Data], last: float) -> Data:
         net = {"kind": "dumbbell", "pairs": pairs, "rate": f"{RATE_MBPS} Mbps", "rtt": "20 ms"}
         return {
             "net": net,
@@ -126,21 +126,21 @@ def documents(
         flows = [
             flow(id="new" if i == n - 1 else f"old{i}", pair=i, start=i * gap) for i in range(n)
         ]
-        yield "sequential", n, made(n, flows, gap * (n - 1))
+        yield "sequential", n, make_document(n, flows, gap * (n - 1))
     for n in tier.joined:
         flows = [together(n), flow(id="new", pair=n, start=gap)]
-        yield "joining", n, made(n + 1, flows, gap)
+        yield "joining", n, make_document(n + 1, flows, gap)
     leaving = [
         flow(id=name, pair=i, start=i * gap, **({"stop": (4 + i) * gap} if i < 2 else {}))
         for i, name in enumerate(("gone0", "gone1", "old", "new"))
     ]
-    yield "departures", 4, made(4, leaving, 6 * gap)
+    yield "departures", 4, make_document(4, leaving, 6 * gap)
     beside = [
         flow(id="old", pair=0, start=0.5),
         {"cc": "cubic", "id": "cubic", "pair": 1},
         flow(id="new", pair=2, start=gap),
     ]
-    yield "loss-based", 1, made(3, beside, gap)
+    yield "loss-based", 1, make_document(3, beside, gap)
     source = {"kind": "pareto-on-off", "rate": "2 Mbps", "packet": 1000, "burst": "100 ms"}
     bursts = {**source, "idle": "100 ms", "shape": 1.5}
     noisy = [
@@ -148,7 +148,7 @@ def documents(
         flow(id="new", pair=4, start=gap),
         {"id": "noise", "src": "s5", "dst": "d5", "count": 10, "source": bursts},
     ]
-    yield "noise", 4, made(6, noisy, gap)
+    yield "noise", 4, make_document(6, noisy, gap)
 
 
 def sweep_of(document: Data, tier: Tier, name: str) -> Sweep:

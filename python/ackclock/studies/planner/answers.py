@@ -353,21 +353,21 @@ _GOALS = {
 
 @sentences.register
 def _(answer: Upgrades) -> list[str]:
-    def shown(value: float) -> str:
+    def format_value(value: float) -> str:
         if answer.goal in ("utilisation", "failure"):
             return percent(value)
         return _bps(value) if value < float("inf") else "all demands met"
 
     lines = [f"{_inputs(answer.situation)}{answer.situation.when()}"]
     lines += _how_routed(answer.situation)
-    lines.append(f"{_GOALS[answer.goal]}: {shown(answer.before)} as it is")
+    lines.append(f"{_GOALS[answer.goal]}: {format_value(answer.before)} as it is")
     upgrade_text = f"{number(answer.factor)} times the capacity of {', '.join(answer.links)}"
-    lines.append(f"{upgrade_text}: {shown(answer.after)}")
+    lines.append(f"{upgrade_text}: {format_value(answer.after)}")
     how = {
         "exact": "no other set of as many links does better",
         "none": "links were added one after the other; other sets may do better",
         "bound": "links were added one after the other; no set can do better than"
-        f" {shown(answer.bound or 0.0)}",
+        f" {format_value(answer.bound or 0.0)}",
     }[answer.proof]
     lines.append(how)
     return lines
@@ -405,7 +405,7 @@ def _(answer: Found) -> list[Table]:
     rows.append(["found", percent(answer.utilisation)])
     if answer.bound is not None:
         rows.append(["bound", percent(answer.bound)])
-    changed = [[n, number(a), number(b)] for n, a, b in _most_changed(answer.changed())]
+    changed = [[n, number(a), number(b)] for n, a, b in _most_changed(answer.list_changes())]
     found: list[Table] = [("", ["weights", "busiest link"], rows)]
     if changed:
         found.append(("weights that change", ["link", "before", "now"], changed))
@@ -454,7 +454,7 @@ def _(answer: Enforcement) -> list[Table]:
     rows = [
         [
             "found" if outcome is answer.chosen else outcome.label,
-            _named(outcome.routers) if outcome is not everywhere else "all",
+            _join_names(outcome.routers) if outcome is not everywhere else "all",
             _bps(outcome.polite),
             percent(outcome.polite / answer.demanded) if answer.demanded else "",
             percent(outcome.least),
@@ -479,7 +479,7 @@ def _(answer: Enforcement) -> list[Table]:
     return result_tables
 
 
-def _named(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     """At most five names."""
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "-"
 

@@ -159,7 +159,7 @@ class _Pushed:
         positive = situation.volume > 0
         volume, pushes = situation.volume[positive], np.where(hose[positive], push, 1.0)
         self.graph = situation.network.graph
-        self.net, self.pair = situation.routed(positive, pushes * volume, volume / volume.max())
+        self.net, self.pair = situation.route(positive, pushes * volume, volume / volume.max())
         assert self.net.demand is not None, "invariant: what is offered is given"
         self.hose: Flags = hose[positive][self.pair]
         self.offered: Floats = self.net.demand

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["Failed", "Hurt", "Kind", "Survey", "everything", "named", "survey"]
+__all__ = ["Failed", "Hurt", "Kind", "Survey", "everything", "failure_from_names", "survey"]
 
 Kind = Literal["links", "nodes", "risk-groups", "pairs"]
 """What fails: each full-duplex link, each node, each shared-risk group, each two links."""
@@ -228,7 +228,7 @@ def _node(situation: Situation, node: int) -> Failed:
     return Failed(graph.nodes[node], tuple(int(link) for link in at), (node,))
 
 
-def named(situation: Situation, names: Sequence[str]) -> Failed:
+def failure_from_names(situation: Situation, names: Sequence[str]) -> Failed:
     """Make one failure of nodes, links (``a - b``) and risk groups by name.
 
     Parameters
@@ -310,11 +310,11 @@ _COLUMNS = ("utilisation", "busiest", "overloaded", "excess", "disconnected", "o
 
 def _order(impact: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.intp]:
     """By what cannot be delivered, then by utilisation; the last bits of sums decide nothing."""
-    lost = _rounded(impact["disconnected"] + impact["excess"])
-    return np.lexsort((np.arange(len(lost)), -_rounded(impact["utilisation"]), -lost))
+    lost = _round_off(impact["disconnected"] + impact["excess"])
+    return np.lexsort((np.arange(len(lost)), -_round_off(impact["utilisation"]), -lost))
 
 
-def _rounded(values: npt.NDArray[Any]) -> Floats:
+def _round_off(values: npt.NDArray[Any]) -> Floats:
     scale = float(np.max(values, initial=1.0)) or 1.0
     return np.asarray(np.round(values / scale, 9) * scale, dtype=np.float64)
 
@@ -530,7 +530,7 @@ def _pairs(
 def _hurt(situation: Situation, failed: Sequence[Failed]) -> tuple[float, tuple[Hurt, ...]]:
     """What does not arrive without failure, and what failures do to demands."""
     volume = situation.volume
-    before, _ = situation.kept(rounds=_ROUNDS)
+    before, _ = situation.find_arriving(rounds=_ROUNDS)
     impacts = []
     for failure in failed:
         up = np.ones(len(situation.capacity), dtype=np.bool_)
@@ -538,7 +538,9 @@ def _hurt(situation: Situation, failed: Sequence[Failed]) -> tuple[float, tuple[
         down = np.isin(situation.demands.source, failure.nodes) | np.isin(
             situation.demands.target, failure.nodes
         )
-        arriving_share, settled = situation.kept(up, np.where(down, 0.0, volume), rounds=_ROUNDS)
+        arriving_share, settled = situation.find_arriving(
+            up, np.where(down, 0.0, volume), rounds=_ROUNDS
+        )
         less = np.where(down, 0.0, (before - arriving_share) * volume)
         hurt = np.flatnonzero(less > _SAME * volume)
         order = hurt[np.argsort(-less[hurt], kind="stable")][:MOST]

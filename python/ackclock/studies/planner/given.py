@@ -69,7 +69,7 @@ class DemandParts:
     paths: GivenPaths | None = None
 
     @cached_property
-    def _ordered(self) -> tuple[Ids, Floats, npt.NDArray[np.intp]]:
+    def _order(self) -> tuple[Ids, Floats, npt.NDArray[np.intp]]:
         """Demand and share of each part, those of a demand in a row, and the order of all."""
         if self.paths is None:
             numbers = np.arange(self.pairs, dtype=np.uint32)
@@ -84,19 +84,19 @@ class DemandParts:
     @property
     def owner(self) -> Ids:
         """Demand that each part is of."""
-        return self._ordered[0]
+        return self._order[0]
 
     @property
     def share(self) -> Floats:
         """Part of that demand."""
-        return self._ordered[1]
+        return self._order[1]
 
     @cached_property
     def given(self) -> tuple[Ids, Ids, Ids] | None:
         """Parts on given paths, in the order of the file, and offsets and links of the paths."""
         if self.paths is None:
             return None
-        order = self._ordered[2]
+        order = self._order[2]
         place = np.empty(len(order), dtype=np.uint32)
         place[order] = np.arange(len(order), dtype=np.uint32)
         return place[: len(self.paths.pair)], self.paths.offsets, self.paths.links

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ackclock.studies.bottlenecks.maps import arranged
+from ackclock.studies.bottlenecks.maps import arrange_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ def draw_map(
     from ackclock.plot.notebook import NotebookFigure
 
     graph = situation.network.graph
-    positions = arranged(graph, situation.network.places)
+    positions = arrange_nodes(graph, situation.network.places)
     used = utilisation.reshape(-1, 2).max(axis=1)
     rows = np.arange(situation.links)
     segments = np.array([(positions[graph.src[2 * r]], positions[graph.dst[2 * r]]) for r in rows])

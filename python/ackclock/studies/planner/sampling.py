@@ -227,7 +227,7 @@ def sample(
         left = still_to_send(sizes, under_way, random)
         start = np.concatenate([np.zeros(under_way), start])
         pair, size = np.concatenate([of, pair]), np.concatenate([left, size])
-    bits, count = _binned(
+    bits, count = _bin_flows(
         (start, pair.astype(np.int64), size), rate_bps, bin_s, (bins, len(volume))
     )
     times = tuple(f"{number * bin_s:g} s" for number in range(bins))
@@ -246,7 +246,7 @@ def _check_flows(expected: float) -> None:
         raise ScenarioError([Problem("--sizes", message)])
 
 
-def _binned(
+def _bin_flows(
     flows: tuple[Floats, Ids, Floats], rate_bps: float, bin_s: float, shape: tuple[int, int]
 ) -> tuple[Floats, Ids]:
     """Bits that are sent in each bin between each pair, and flows that send something."""
@@ -254,25 +254,25 @@ def _binned(
     bins, pairs = shape
     first = np.minimum((start / bin_s).astype(np.int64), bins - 1)
 
-    def summed(bin_of: Ids, what: Floats | None, rows: int) -> Floats:
+    def sum_bins(bin_of: Ids, what: Floats | None, rows: int) -> Floats:
         made = np.bincount(bin_of * pairs + pair, what, rows * pairs).astype(np.float64)
         return made.reshape(rows, pairs)
 
     if math.isinf(rate_bps):
-        return summed(first, size, bins), summed(first, None, bins).astype(np.int64)
+        return sum_bins(first, size, bins), sum_bins(first, None, bins).astype(np.int64)
     end = np.minimum(start + size / rate_bps, bins * bin_s)
     last = np.minimum((end / bin_s).astype(np.int64), bins - 1)
     # A flow within one bin; else the rest of its first bin, its part of the last, and all between.
     begun = np.where(first == last, end, (first + 1) * bin_s) - start
     ended = np.where(first == last, 0.0, end - last * bin_s)
-    bits = rate_bps * (summed(first, begun, bins) + summed(last, ended, bins))
+    bits = rate_bps * (sum_bins(first, begun, bins) + sum_bins(last, ended, bins))
     between = last > first + 1
     steps = np.zeros((bins + 1, pairs))
     for bin_of, sign in ((first[between] + 1, 1.0), (last[between], -1.0)):
         cells = bin_of * pairs + pair[between]
         steps += sign * np.bincount(cells, minlength=steps.size).reshape(steps.shape)
     bits += rate_bps * bin_s * np.cumsum(steps, axis=0)[:bins]
-    active = np.cumsum(summed(first, None, bins + 1) - summed(last + 1, None, bins + 1), axis=0)
+    active = np.cumsum(sum_bins(first, None, bins + 1) - sum_bins(last + 1, None, bins + 1), axis=0)
     return bits, active[:bins].astype(np.int64)
 
 

@@ -134,7 +134,7 @@ class Situation:
         """What the engine routes: each demand, or its parts if it is given paths."""
         return DemandParts(len(self.demands.source), self.paths)
 
-    def kept(
+    def find_arriving(
         self, up: Flags = _NOTHING, volume: Floats | None = None, *, rounds: int
     ) -> tuple[Floats, bool]:
         """Find what arrives where overloaded links drop in proportion.
@@ -174,7 +174,7 @@ class Situation:
         used: Floats = self.loads / self.capacity
         return used
 
-    def routed(
+    def route(
         self, positive: Flags, volume: Floats, weight: Floats | None = None
     ) -> tuple[FluidNet, Ids]:
         """Make the fluid engine's network.
@@ -264,7 +264,7 @@ class Situation:
         """
         # Of the first round all arrives but what has no path.
         divided = replace(self, hashing=None)
-        arriving_share, _ = divided.kept(volume=np.where(positive, 1.0, 0.0), rounds=1)
+        arriving_share, _ = divided.find_arriving(volume=np.where(positive, 1.0, 0.0), rounds=1)
         return [int(pair) for pair in np.flatnonzero(positive & (arriving_share == 0))]
 
     def check_paths(self, positive: Flags) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["beyond", "second_moment", "still_to_send"]
 
 
-def _listed(sizes: Data) -> tuple[Floats, Floats]:
+def _read_values(sizes: Data) -> tuple[Floats, Floats]:
     """Values of an empirical distribution, and their probabilities."""
     values = np.array(sizes["values"], dtype=np.float64)
     weights = np.array(sizes.get("weights") or np.ones(len(values)), dtype=np.float64)
@@ -58,7 +58,7 @@ def beyond(sizes: Data, x: Floats) -> Floats:
                 return beyond({"kind": "fixed", "mean": sizes["mean"]}, x)
             probability = norm.sf((np.log(x / sizes["mean"]) + sigma**2 / 2) / sigma)
         case _:
-            values, share = _listed(sizes)
+            values, share = _read_values(sizes)
             probability = (share * (values > x[:, None])).sum(axis=1)
     return probability
 
@@ -89,7 +89,7 @@ def second_moment(sizes: Data) -> float:
         case "log-normal":
             return float(sizes["mean"] ** 2 * math.exp(sizes["sigma"] ** 2))
         case _:
-            values, share = _listed(sizes)
+            values, share = _read_values(sizes)
             return float((share * values**2).sum())
 
 
@@ -132,6 +132,6 @@ def still_to_send(sizes: Data, count: int, random: np.random.Generator) -> Float
             sigma = sizes["sigma"]
             flow_size = sizes["mean"] * np.exp(sigma * random.standard_normal(count) + sigma**2 / 2)
         case _:
-            values, share = _listed(sizes)
+            values, share = _read_values(sizes)
             flow_size = random.choice(values, count, p=share * values / (share * values).sum())
     return np.asarray(uniform * flow_size, dtype=np.float64)

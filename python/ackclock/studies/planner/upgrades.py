@@ -178,7 +178,7 @@ def _by_loads(
 
 def _by_rates(situation: Situation, goal: Goal, count: int, factor: float) -> Upgrades:
     positive = situation.volume > 0
-    net, _ = situation.routed(positive, situation.volume[positive])
+    net, _ = situation.route(positive, situation.volume[positive])
     rates = net.max_min()
     best = best_upgrades(net, count, factor=factor)[0 if goal == "minimum" else 1]
     before = least_wanting(net, rates) if goal == "minimum" else float(rates.sum())

@@ -61,7 +61,7 @@ class Found:
         """Names of full-duplex links with another weight in a direction."""
         return [self.situation.link(row) for row in self._changed_rows()]
 
-    def changed(self) -> list[tuple[str, float, float]]:
+    def list_changes(self) -> list[tuple[str, float, float]]:
         """What has another weight: name, weight before, weight now.
 
         A link whose directions have one weight, before and now, is one entry; else each direction

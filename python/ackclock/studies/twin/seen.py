@@ -110,7 +110,7 @@ class Seen:
         self.scenario = scenario
         self.run = run
         self.explained: dict[str, Any] = scenario.explain().data
-        self.data: dict[str, Any] = scenario.expanded().data
+        self.data: dict[str, Any] = scenario.resolve_files().data
 
     @property
     def is_of_segments(self) -> bool:

@@ -107,8 +107,8 @@ class Twin:
                 row.found.subject,
                 row.law.name,
                 row.law.quantity,
-                _shown(row.law.quantity, row.found.low, row.found.high),
-                _shown(row.law.quantity, row.found.measured, row.found.measured),
+                _write_range(row.law.quantity, row.found.low, row.found.high),
+                _write_range(row.law.quantity, row.found.measured, row.found.measured),
                 f"{100 * row.deviation:+.0f} %",
                 row.verdict,
             ]
@@ -121,7 +121,7 @@ class Twin:
         )
 
 
-def _shown(quantity: str, low: float, high: float) -> str:
+def _write_range(quantity: str, low: float, high: float) -> str:
     unit = next((unit for ending, unit in _UNITS.items() if quantity.endswith(ending)), "")
     one = (lambda v: engineering(v, unit)) if unit else number
     return one(low) if low == high else f"{one(low)} to {one(high)}"

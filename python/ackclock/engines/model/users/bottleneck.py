@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.errors import named
+from ackclock.errors import find_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -139,7 +139,7 @@ def queue(name: str, buffer: int = 50) -> Queue:
     UnsupportedError
         There is no such queue.
     """
-    named(name, QUEUES, "queue")
+    find_by_name(name, QUEUES, "queue")
     full = np.arange(buffer + 1)
     drop = np.zeros(buffer + 1)
     if name == "red":
@@ -225,10 +225,10 @@ def want(name: str) -> Want:
     UnsupportedError
         There is no such want.
     """
-    return named(name, WANTS, "want")
+    return find_by_name(name, WANTS, "want")
 
 
-def _seen(got: Got, rates: Real, user: int) -> tuple[float, float, float]:
+def _read_user(got: Got, rates: Real, user: int) -> tuple[float, float, float]:
     return (
         float(got.goodput[user]),
         float(got.lost[user] / rates[user]),
@@ -246,7 +246,7 @@ def value_of(behind: Queue, wants: Sequence[Want]) -> search.Value:
     wants
         By user.
     """
-    return lambda rates, user: wants[user].utility(*_seen(behind.got(rates), rates, user))
+    return lambda rates, user: wants[user].utility(*_read_user(behind.got(rates), rates, user))
 
 
 def factors(behind: Queue, wants: Sequence[Want], now: Real, then: Real) -> Real:
@@ -263,7 +263,7 @@ def factors(behind: Queue, wants: Sequence[Want], now: Real, then: Real) -> Real
     """
     value, got = value_of(behind, wants), behind.got(now)
     return np.array(
-        [want.factor(value(then, i), *_seen(got, now, i)) for i, want in enumerate(wants)]
+        [want.factor(value(then, i), *_read_user(got, now, i)) for i, want in enumerate(wants)]
     )
 
 
@@ -291,7 +291,8 @@ def room_for_all(behind: Queue, wants: Sequence[Want], rates: Real, most: float)
         then = np.minimum(np.exp(logarithms), most)
         value, got = value_of(other, wants), behind.got(rates)
         return min(
-            wanted.factor(value(then, i), *_seen(got, rates, i)) for i, wanted in enumerate(wants)
+            wanted.factor(value(then, i), *_read_user(got, rates, i))
+            for i, wanted in enumerate(wants)
         )
 
     # The stubs of minimize know no function of a plain array.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ackclock.errors import named
+from ackclock.errors import find_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,4 +102,4 @@ def discipline(name: str) -> Callable[[Real], Real]:
     UnsupportedError
         There is no such discipline.
     """
-    return named(name, DISCIPLINES, "discipline")
+    return find_by_name(name, DISCIPLINES, "discipline")

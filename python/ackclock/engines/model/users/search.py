@@ -43,7 +43,7 @@ class Rest:
     converged: bool
 
 
-def _tried(value: Value, rates: Real, user: int, rate: float) -> float:
+def _try_rate(value: Value, rates: Real, user: int, rate: float) -> float:
     tried = rates.copy()
     tried[user] = rate
     return value(tried, user)
@@ -71,7 +71,7 @@ def best_reply(value: Value, rates: Real, user: int, most: float) -> float:
     from scipy.optimize import minimize_scalar
 
     def loss(logarithm: float) -> float:
-        optimum = _tried(value, rates, user, float(np.exp(logarithm)))
+        optimum = _try_rate(value, rates, user, float(np.exp(logarithm)))
         return -optimum if np.isfinite(optimum) else 1e300
 
     grid = np.log(GRID * most)
@@ -156,7 +156,7 @@ def climb(
             now = value(rates, user)
             for factor in (1 + steps[user], 1 / (1 + steps[user])):
                 tried = min(rates[user] * factor, most)
-                if _tried(value, rates, user, tried) > now:
+                if _try_rate(value, rates, user, tried) > now:
                     rates[user] = tried
                     steps[user] = min(1.5 * steps[user], 1.0)
                     break

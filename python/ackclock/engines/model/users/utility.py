@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ackclock.errors import UnsupportedError, named
+from ackclock.errors import UnsupportedError, find_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def utility(form: str, dislike: float) -> Utility:
     UnsupportedError
         There is no such form, or the weight is not above 0.
     """
-    named(form, FORMS, "utility")
+    find_by_name(form, FORMS, "utility")
     if not (dislike > 0 and math.isfinite(dislike)):
         raise UnsupportedError(f"the dislike of congestion is {dislike}; expected a number above 0")
     return Utility(form, dislike)

@@ -193,7 +193,9 @@ def queue_lines(plan: Plan, link: Link) -> str:
     link
         One of its links.
     """
-    values = {"fifo": _fifo, "red": _red, "drr": _drr, "sfq": _sfq}[link.qdisc.kind](plan, link)
+    values = {"fifo": _fifo, "red": _red_values, "drr": _drr, "sfq": _sfq}[link.qdisc.kind](
+        plan, link
+    )
     return put("$q", values)
 
 
@@ -208,7 +210,7 @@ def _fifo(plan: Plan, link: Link) -> dict[str, float]:
     return {"limit": min(link.buffer_packets + more, NO_LIMIT)}
 
 
-def _red(plan: Plan, link: Link) -> dict[str, float]:
+def _red_values(plan: Plan, link: Link) -> dict[str, float]:
     discipline = link.qdisc
     recent = plan.era in ("2007", "ns2")
     old = plan.era == "1999"

@@ -58,7 +58,7 @@ def ns2(scenario: Scenario, options: Options) -> Prepared:
     program = find("ns2", "ns", options.paths, "Debian's package ns2")
 
     def run(seed: int) -> Run:
-        case = scenario.seeded(seed)
+        case = scenario.with_seed(seed)
         mine = plan_of(case)
         with tempfile.TemporaryDirectory(prefix="ackclock-ns2-") as name:
             folder = Path(name)
@@ -275,12 +275,12 @@ def _links(plan: Plan, packets: dict[str, Array]) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"id": link.id}
         if link.number in traced:
             mine = packets["link"] == link.number
-            row |= _measured(plan, {key: values[mine] for key, values in packets.items()})
+            row |= _measure(plan, {key: values[mine] for key, values in packets.items()})
         rows.append(row)
     return rows
 
 
-def _measured(plan: Plan, events: dict[str, Array]) -> dict[str, Any]:
+def _measure(plan: Plan, events: dict[str, Array]) -> dict[str, Any]:
     inside = events["time_s"] >= plan.warmup_s
     arrivals, departures, drops = (events["kind"] == kind for kind in range(3))
     return {

@@ -100,7 +100,7 @@ def ns3(scenario: Scenario, options: Options) -> Prepared:
         return built[text]
 
     def run(seed: int) -> Run:
-        case = scenario.seeded(seed)
+        case = scenario.with_seed(seed)
         mine = plan_of(case)
         program = build(write(mine).text)
         with tempfile.TemporaryDirectory(prefix="ackclock-ns3-") as name:

@@ -75,7 +75,7 @@ def _predict(measurements: Seen) -> Iterator[Prediction]:
     by_name = {link.name: link for link in shared}
     mine = {flow.name: [by_name[name] for name in flow.links if name in by_name] for flow in flows}
     ends = {
-        flow.name: _unbridged(measurements, flow, share, mine[flow.name])
+        flow.name: _describe_unbridged(measurements, flow, share, mine[flow.name])
         for flow, share in zip(flows, shares, strict=True)
     }
     left = {link.name for flow in flows if ends[flow.name] for link in mine[flow.name]}
@@ -100,7 +100,9 @@ def _most(seen: Seen, flow: SeenFlow) -> float:
     return window * 8 * seen.packet_bytes(flow) / flow.propagation_s
 
 
-def _unbridged(measurements: Seen, flow: SeenFlow, share_bps: float, links: list[SeenLink]) -> str:
+def _describe_unbridged(
+    measurements: Seen, flow: SeenFlow, share_bps: float, links: list[SeenLink]
+) -> str:
     """Say so if a flow's part of the buffer at a link that it fills does not bridge a decrease."""
     beta = _KEPT.get(flow.cc)
     if beta is None:

@@ -23,7 +23,7 @@ _DEFAULTS = {"alpha": (2.0, 1.0), "beta": (4.0, 3.0)}
 """What the control's parameters are in eras of segments, and in the others."""
 
 
-def _kept(seen: Seen, flow: SeenFlow, key: str) -> float:
+def _read_parameter(seen: Seen, flow: SeenFlow, key: str) -> float:
     given = (flow.parameters or {}).get(key)
     by_era = _DEFAULTS[key][not seen.is_of_segments]
     return by_era if given is None else float(given)
@@ -31,7 +31,9 @@ def _kept(seen: Seen, flow: SeenFlow, key: str) -> float:
 
 def _predict(seen: Seen) -> Iterator[Prediction]:
     for link, limit in standing_queues(seen, "vegas"):
-        low, high = (sum(_kept(seen, flow, key) for flow in link.flows) for key in _DEFAULTS)
+        low, high = (
+            sum(_read_parameter(seen, flow, key) for flow in link.flows) for key in _DEFAULTS
+        )
         yield Prediction(link.name, low, high, link.row["queue_mean_packets"], limit)
 
 

@@ -53,6 +53,7 @@ def test_a_class_with_every_fault_is_graded_to_its_end(tmp_path, traces):
     place = tmp_path / "class"
     place.mkdir()
     (place / "good.py").write_text(CONTROL.format(line="pass"))
+    (place / "good.toml").write_text('[answers]\ncubic-why = "b"\nwho-wins = "a"\n')
     (place / "loops.py").write_text(CONTROL.format(line="while True: pass"))
     (place / "raises.py").write_text(CONTROL.format(line="1 / 0"))
     (place / "nothing.py").write_text("x = 1\n")
@@ -62,6 +63,10 @@ def test_a_class_with_every_fault_is_graded_to_its_end(tmp_path, traces):
     graded = grade(find_sheet("contest"), place, traces=traces, limits=SHORT)
     problems = {one.student: " ".join(one.problems) for one in graded.graded}
     assert problems["good"] == ""
+    good = next(one for one in graded.graded if one.student == "good")
+    # One answer is right; whatever code is worth comes on top.
+    assert 0 < good.code_points <= 10
+    assert good.points == 1 + good.code_points
     assert problems["loops"] == (
         "loops.py, line 7: was still running after 2 s of CPU time; it was ended"
     )

@@ -5,9 +5,12 @@ from fractions import Fraction
 
 import pytest
 
+from ackclock.errors import UnsupportedError
+from ackclock.prove import elsewhere
 from ackclock.prove.controls import RELATIONS
 from ackclock.prove.cycle import cycle_terms, steps_of
 from ackclock.prove.path import Curves, Path, path_terms
+from ackclock.prove.properties import read_claim
 from ackclock.prove.refine import Samples, left_rules, obeys
 from ackclock.prove.solvers import Limits, decide
 from ackclock.prove.terms import equal, negated
@@ -108,3 +111,15 @@ def test_a_run_that_leaves_one_rule_names_it_and_one_that_leaves_more_says_sever
     assert "served-at-least" in left_rules(late, ANYTHING, {})
     unlost = replace(late, lost=(10, 10, 10, 0, 0, 0), buffer=Fraction(3))
     assert left_rules(unlost, ANYTHING, {}) == ("several",)
+
+
+def test_what_a_path_does_is_no_constant_of_shipped_code(monkeypatch):
+    """The threshold of marks is the path's, and may be any; a constant may not."""
+    relation = RELATIONS["dctcp"]
+    claim = read_claim("loss-above=2")
+    values = {**relation.parameters, "marks_above": Fraction(7)}
+    monkeypatch.setattr(elsewhere, "_libraries", lambda _: ["mine"])
+    elsewhere.check_elsewhere("stacks", relation, values, claim)
+    changed = replace(relation, units={})
+    with pytest.raises(UnsupportedError, match="has its constants; leave marks_above"):
+        elsewhere.check_elsewhere("stacks", changed, values, claim)

@@ -1,6 +1,7 @@
 """Comparisons: paired differences, who is better where, what is written."""
 
 import json
+from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from types import SimpleNamespace
@@ -37,6 +38,9 @@ def test_cubic_loses_less_and_bbr_queues_less_and_the_page_says_so(saved):
     better = {one["number"]: one["better"] for one in pair["differences"]}
     assert better["5.1.3 Loss by buffer: 1.0 BDP"] == "cubic"
     assert better["5.1.2 Standing queue: queue: 1 flow"] == "bbr"
+    counts = Counter(better.values())
+    assert pair["better"] == {name: counts[name] for name in ("cubic", "bbr")}
+    assert counts["cubic"] != counts["bbr"]
     assert "cubic meets and bbr does not: 5.1.3 Loss by buffer." in output
     assert "bbr is better in" in output
 

@@ -17,6 +17,7 @@ from ackclock.errors import ScenarioError
 from ackclock.studies.planner.enforcement import enforcement
 from ackclock.studies.planner.failures import everything, failure_from_names, survey
 from ackclock.studies.planner.hashing import Hashing
+from ackclock.studies.planner.percentiles import by_name, percentile, quantiles
 from ackclock.studies.planner.sampling import read_sizes, sample, variance, write_series
 from ackclock.studies.planner.situation import Situation, read_situation
 from ackclock.studies.planner.upgrades import upgrades
@@ -262,3 +263,26 @@ def test_the_busiest_link_is_that_of_the_highest_95th_percentile(tmp_path: Path)
     links = found.to_data()["links"]
     # Of ten times the tenth: by the median, and by the mean, a->b would be first.
     assert [(one["link"], one["p95"]) for one in links[:2]] == [("b->c", 0.9), ("a->b", 0.5)]
+
+
+def test_a_demand_is_as_many_flows_as_carry_it():
+    """A part of a flow is one more; a part that is of rounding alone is none."""
+    volume = np.array([0.0, 1.0, 10e6, 10.1e6, 24e6, 0.1 * 3 * 100e6])
+    assert Hashing(flow_bps=10e6).flows(volume, None).tolist() == [1, 1, 1, 2, 3, 3]
+    counts = np.array([7, 0, 2, 0, 1, 0], dtype=np.uint32)
+    assert Hashing(flow_bps=10e6).flows(volume, counts).tolist() == [7, 1, 2, 2, 1, 3]
+
+
+def test_too_many_flows_are_refused_with_the_option():
+    with pytest.raises(ScenarioError, match=r"--flow-rate: the demands are 10,000,000,000"):
+        Hashing(flow_bps=1.0).flows(np.array([1e10]), None)
+
+
+def test_a_percentile_is_the_smallest_value_not_below():
+    """Of ten values 5 % are the first, 50 % the fifth, 51 % the sixth, 95 % the last."""
+    values = np.array([4.0, 1.0, 9.0, 3.0, 8.0, 2.0, 10.0, 5.0, 7.0, 6.0])
+    for q, value in ((5.0, 1.0), (50.0, 5.0), (51.0, 6.0), (90.0, 9.0), (95.0, 10.0)):
+        assert percentile(values, q) == value
+    assert by_name(quantiles(values)) == {"p5": 1.0, "p50": 5.0, "p95": 10.0}
+    twice = np.stack([values, -values], axis=1)
+    assert quantiles(twice).tolist() == [[1.0, -10.0], [5.0, -6.0], [10.0, -1.0]]

@@ -205,6 +205,8 @@ impl Rack {
             self.sent.pop_front();
         }
         self.lost.sort_unstable();
+        // A segment may have been sent twice at one instant.
+        self.lost.dedup();
     }
 
     /// Adds what `lost` has to the repairs, which are then in the order of segments.

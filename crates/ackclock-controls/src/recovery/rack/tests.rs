@@ -244,6 +244,18 @@ fn a_timeout_gives_up_only_what_is_late() {
     assert_eq!(bench.leave(127, 3.0, true), [Next::Retransmit(0)]);
 }
 
+/// Segment 2 is sent twice at one instant, as a probe on a path without delay may be: it is lost once.
+#[test]
+fn a_segment_that_was_sent_twice_at_an_instant_is_lost_once() {
+    let mut bench = Bench::plain();
+    bench.send(0..3);
+    bench.board.send_again(2, &Bench::stamp(at(2)));
+    bench.rack.on_sent(&bench.board, 2, at(2));
+    bench.rack.on_rto(&mut bench.board, at(1000));
+    assert_eq!(bench.rack.losses(), [0, 1, 2]);
+    assert_eq!((bench.board.lost_out(), bench.board.pipe()), (3, 0));
+}
+
 #[test]
 fn what_was_no_loss_is_in_flight_again() {
     let mut bench = Bench::plain();

@@ -127,7 +127,7 @@ fn check_size(flow: &PlanFlow, seen: &FlowResult, era: Era) -> Result<(), String
     if delivered > size.0.saturating_add(beyond) {
         return Err(format!("{delivered} B of a transfer of {} B were delivered", size.0));
     }
-    let is_honest = flow.tcp.optimistic_acks.is_none_or(|ahead| ahead == 0);
+    let is_honest = flow.tcp.optimistic_acks.is_none();
     let is_part = if beyond > 0 { delivered < size.0 } else { delivered != size.0 };
     if is_honest && !is_source && seen.sender.completed_s > 0.0 && is_part {
         return Err(format!(

@@ -151,7 +151,8 @@ impl Source for FireHose {
 
     fn offers(&self, active: Span) -> Offer {
         let packet_bytes = f64::from(self.size);
-        let rate = self.capacity / self.place.count() as f64;
+        let least = self.bits() / self.interval.seconds();
+        let rate = (self.capacity / self.place.count() as f64).max(least);
         Offer { packets: rate * active.seconds() / self.bits(), packet_bytes, answers: 0.0 }
     }
 

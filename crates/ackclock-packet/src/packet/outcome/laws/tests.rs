@@ -11,6 +11,10 @@ use crate::packet::turn::simulator::{RunEnd, Sim};
 
 /// Two flows over 1 Mbit/s and 10 ms each way, of which one has an end; the queue is of the given discipline.
 fn plan(qdisc: &str) -> Plan {
+    plan_with(qdisc, &json!({}))
+}
+
+fn plan_with(qdisc: &str, tcp: &serde_json::Value) -> Plan {
     let scenario = json!({
         "net": { "kind": "graph", "links": [
             { "id": "access", "a": "a", "b": "r", "rate": "100 Mbps", "delay": "0 s", "buffer": "20 pkt" },
@@ -18,7 +22,7 @@ fn plan(qdisc: &str) -> Plan {
               "qdisc": qdisc },
         ] },
         "flows": [{ "src": "a", "dst": "b" }, { "src": "a", "dst": "b", "size": "100 kB" }],
-        "duration": 10, "warmup": 5,
+        "duration": 10, "warmup": 5, "tcp": tcp,
     });
     compile(&serde_json::from_value(scenario).unwrap()).unwrap()
 }
@@ -147,6 +151,18 @@ fn a_completed_transfer_that_has_not_delivered_its_size_is_refused() {
     assert!(refused(|r| r.flows[1].receiver.delivered_bytes -= 1).contains("99999 B"));
     let found = refused(|r| r.flows[1].receiver.delivered_bytes += 1);
     assert_eq!(found, "flow f1: 100001 B of a transfer of 100000 B were delivered");
+}
+
+/// Its acknowledgements hide losses, whether they are of segments ahead or not.
+#[test]
+fn a_transfer_to_a_receiver_that_hides_losses_may_be_complete_before_it_is_delivered() {
+    for ahead in [0, 3] {
+        let plan = plan_with("fifo", &json!({ "optimistic_acks": ahead }));
+        let results = ended(&plan).into_ended().finish(&plan, None).unwrap();
+        assert!(results.flows[1].sender.completed_s > 0.0);
+        assert!(results.flows[1].receiver.delivered_bytes < 100_000);
+        assert_eq!(check(&results, &plan), Ok(()), "{ahead}");
+    }
 }
 
 /// Two errors that cancel in the sums over all flows, at packets on wires and in queues.

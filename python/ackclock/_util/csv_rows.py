@@ -14,7 +14,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from ackclock._util.foreign_files import ForeignFileError, read_bytes
+from ackclock._util.foreign_files import ForeignFileError, describe_bytes, read_bytes
 from ackclock._util.units import UNITS, parse, quantity_problem
 from ackclock.errors import suggestion
 
@@ -65,7 +65,10 @@ class CsvError(Exception):
 
 
 def rows(
-    path: Path, *needed: tuple[str, ...], quantities: Mapping[str, str] | None = None
+    path: Path,
+    *needed: tuple[str, ...],
+    quantities: Mapping[str, str] | None = None,
+    content: bytes | None = None,
 ) -> list[Row]:
     """Read all rows; those without any value are left out.
 
@@ -80,6 +83,8 @@ def rows(
         ``ratio`` or ``number``. Their cells are given with decimal points, and in the unit of their
         name (bit/s, s, B, km) where the head or the cell has another; what is no number is given as
         it is.
+    content
+        What the file has, where that is known; left out: it is read.
 
     Raises
     ------
@@ -90,11 +95,10 @@ def rows(
     """
     quantities = quantities or {}
     try:
-        text = _text(path)
+        content = read_bytes(path, links=True) if content is None else content
+        text = _text(content)
     except OSError as error:
         raise CsvError(f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise CsvError('is not UTF-8 text; spreadsheets save that as "CSV UTF-8"') from None
     except ForeignFileError as error:
         raise CsvError(f"cannot be read: {error.reason}") from None
     except ValueError as error:  # a path with a null character
@@ -152,11 +156,14 @@ def has_other_heads(names: Iterable[str], column_names: Iterable[str]) -> bool:
     return False
 
 
-def _text(path: Path) -> str:
-    content = read_bytes(path, links=True)
+def _text(content: bytes) -> str:
     wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     # Spreadsheets begin UTF-8 with a byte-order mark, too.
-    return content.decode("utf-16" if wide else "utf-8-sig")
+    try:
+        return content.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError:
+        hint = 'spreadsheets save that as "CSV UTF-8"'
+        raise CsvError(f"is {describe_bytes(content)}; {hint}") from None
 
 
 def _separator(text: str) -> tuple[str, str, int]:

@@ -6,12 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util import paths
-from ackclock._util.foreign_files import (
-    MOST_DEEP,
-    ForeignFileError,
-    is_deep,
-    read_bytes,
-)
+from ackclock._util.foreign_files import ForeignFileError, describe_bytes, read_bytes
+from ackclock._util.json_text import MOST_DEEP, is_deep
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -48,13 +44,12 @@ def read_document(file: Path) -> dict[str, Any]:
         It cannot be read, or is neither.
     """
     try:
-        text = (
-            read_bytes(file, links=True).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-        )
+        content = read_bytes(file, links=True)
+        text = content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise _unreadable(file, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise _unreadable(file, "is not UTF-8 text") from None
+        raise _unreadable(file, f"is {describe_bytes(content)}") from None
     except ForeignFileError as error:
         raise _unreadable(file, f"cannot be read: {error.reason}") from None
     except ValueError as error:  # a path with a null character

@@ -13,6 +13,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.json_text import JsonError, parse_json
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_BYTES",
-    "MOST_DEEP",
     "ForeignFileError",
     "check_folder",
-    "is_deep",
+    "describe_bytes",
     "open_file",
     "read_bytes",
     "read_json",
@@ -37,9 +37,6 @@ __all__ = [
     "unpack",
 ]
 
-MOST_DEEP = 100
-"""Levels of tables and lists in a document; none that means something has ten."""
-
 MOST_BYTES = 256 * 2**20
 """Largest file that is read into memory [bytes]: some ten million lines."""
 
@@ -48,6 +45,17 @@ MOST_FILES = 10_000
 
 MOST_LEVELS = 20
 """Levels of folders within one."""
+
+
+_BINARY = {
+    b"\x1f\x8b": "packed with gzip",
+    b"\x28\xb5\x2f\xfd": "packed with zstd",
+    b"\xfd7zXZ": "packed with xz",
+    b"BZh": "packed with bzip2",
+    b"PK\x03\x04": "a ZIP archive or a spreadsheet",
+    b"PAR1": "a Parquet file",
+}
+"""What files are that begin so."""
 
 
 class ForeignFileError(AckclockError, ValueError):
@@ -158,6 +166,19 @@ def unpack(content: bytes, path: Path) -> bytes:
     return content
 
 
+def describe_bytes(content: bytes) -> str:
+    """Say what bytes are that should be text and are not, after the words "it is".
+
+    Parameters
+    ----------
+    content
+        Of a file.
+    """
+    kinds = (kind for begin, kind in _BINARY.items() if content.startswith(begin))
+    kind = next(kinds, None)
+    return "not UTF-8 text" if kind is None else f"{kind}; expected UTF-8 text"
+
+
 def read_text(path: Path, *, links: bool = False, most: int | None = None) -> str:
     """Read a text file in UTF-8.
 
@@ -173,14 +194,15 @@ def read_text(path: Path, *, links: bool = False, most: int | None = None) -> st
     ForeignFileError
         It is none, larger, or not UTF-8.
     """
+    content = read_bytes(path, links=links, most=most)
     try:
-        return read_bytes(path, links=links, most=most).decode("utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise ForeignFileError(path, "it is not UTF-8 text") from None
+        raise ForeignFileError(path, f"it is {describe_bytes(content)}") from None
 
 
 def read_json(path: Path, *, links: bool = False) -> Any:
-    """Read data of JSON, of at most `MOST_DEEP` levels.
+    """Read data of JSON, of few levels.
 
     Parameters
     ----------
@@ -192,43 +214,13 @@ def read_json(path: Path, *, links: bool = False) -> Any:
     OSError
         It cannot be read.
     ForeignFileError
-        It is none, or nested deeper.
+        It is none, or is nested too deep.
     """
-    import json
-
     text = read_text(path, links=links)
     try:
-        data = json.loads(text)
-        deep = is_deep(data)
-    except RecursionError:
-        deep = True
-    except ValueError as error:
-        raise ForeignFileError(path, f"it is not JSON: {error}") from None
-    if deep:
-        message = f"its tables and lists are nested more than {MOST_DEEP} levels deep"
-        raise ForeignFileError(path, f"{message}; expected a few")
-    return data
-
-
-def is_deep(data: Any) -> bool:
-    """Whether something is nested deeper than code that calls itself can follow.
-
-    Parameters
-    ----------
-    data
-        Tables and lists.
-    """
-    level = [data] if isinstance(data, dict | list) else []
-    for _ in range(MOST_DEEP):
-        level = [
-            value
-            for outer in level
-            for value in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(value, dict | list)
-        ]
-        if not level:
-            return False
-    return True
+        return parse_json(text)
+    except JsonError as error:
+        raise ForeignFileError(path, str(error)) from None
 
 
 def check_folder(folder: Path) -> None:

@@ -1,4 +1,8 @@
-"""JSON as commands and reports write it: null stands for NaN and infinity, which it has not."""
+"""JSON, as it comes from anybody and as commands and reports write it.
+
+What is read is nested no deeper than code that calls itself can follow. In what is written null
+stands for NaN and infinity, which JSON has not.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,61 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["json_text"]
+__all__ = ["MOST_DEEP", "JsonError", "is_deep", "json_text", "parse_json"]
+
+MOST_DEEP = 100
+"""Levels of tables and lists in a document; none that means something has ten."""
+
+
+class JsonError(ValueError):
+    """Text is not JSON, or is nested too deep: one sentence without the file's name."""
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Read data of JSON, of at most `MOST_DEEP` levels.
+
+    Parameters
+    ----------
+    text
+        The document.
+
+    Raises
+    ------
+    JsonError
+        It is none, or is nested deeper.
+    """
+    try:
+        data = json.loads(text)
+        deep = is_deep(data)
+    except RecursionError:
+        deep = True
+    except ValueError as error:
+        raise JsonError(f"it is not JSON: {str(error)[:200]}") from None
+    if deep:
+        message = f"its tables and lists are nested more than {MOST_DEEP} levels deep"
+        raise JsonError(f"{message}; expected a few")
+    return data
+
+
+def is_deep(data: Any) -> bool:
+    """Whether something is nested deeper than code that calls itself can follow.
+
+    Parameters
+    ----------
+    data
+        Tables and lists.
+    """
+    level = [data] if isinstance(data, dict | list) else []
+    for _ in range(MOST_DEEP):
+        level = [
+            value
+            for outer in level
+            for value in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(value, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _finite(data: Any) -> Any:

@@ -12,7 +12,7 @@ import keyword
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ackclock._util.foreign_files import MOST_DEEP
+from ackclock._util.json_text import MOST_DEEP
 from ackclock._util.units import bare_problem, with_unit
 from ackclock.catalogue import schema
 from ackclock.errors import Problem, ScenarioError

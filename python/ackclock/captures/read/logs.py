@@ -10,7 +10,6 @@ m-lab/tcp-info, whose ``TCPInfo`` is that of Linux.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import defaultdict
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock._util.foreign_files import is_deep
+from ackclock._util.json_text import JsonError, parse_json
 from ackclock.captures.read.qlog import number_of
 from ackclock.captures.trace import SAMPLES, CaptureError, FlowTrace, Trace, columns
 
@@ -348,11 +347,11 @@ def trace_of_lines(data: bytes, path: Path) -> Trace:
     broken = 0
     for line in data.splitlines()[:MOST_ROWS]:
         try:
-            entry = json.loads(line) if line.strip() else None
-        except (ValueError, RecursionError):
+            entry = parse_json(line) if line.strip() else None
+        except JsonError:
             broken += 1
             continue
-        if not isinstance(entry, dict) or is_deep(entry):
+        if not isinstance(entry, dict):
             continue
         snapshot = entry.get("Snapshot", entry)
         info = snapshot.get("TCPInfo") if isinstance(snapshot, dict) else None
@@ -362,6 +361,6 @@ def trace_of_lines(data: bytes, path: Path) -> Trace:
             continue
         zero = time if zero is None else zero
         rows["connection"].append(_info_row(info, time - zero))
-    doubts = [f"{broken:,} lines are not JSON and were left out"] if broken else []
+    doubts = [f"{broken:,} lines are not JSON, or too deep, and were left out"] if broken else []
     flows = [_flow("", samples, None, []) for samples in rows.values()]
     return _trace("tcp-info", flows, doubts, path)

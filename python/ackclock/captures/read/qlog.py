@@ -7,7 +7,6 @@ lists, are read by their ``event_fields``.
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_left
 from collections import defaultdict
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock._util.foreign_files import is_deep
+from ackclock._util.json_text import JsonError, parse_json
 from ackclock.captures.read.ranges import RangeSet
 from ackclock.captures.trace import EVENTS, SAMPLES, CaptureError, FlowTrace, Trace, columns
 
@@ -86,19 +85,16 @@ def trace_of_qlog(data: bytes, path: Path) -> Trace:
 
 def _is_document(line: bytes) -> bool:
     try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
+        return isinstance(parse_json(line), dict)
+    except JsonError:
         return False
 
 
 def _json(data: bytes, path: Path) -> Any:
     try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise CaptureError(f"{path}: it is not JSON: {str(error)[:200]}") from None
-    if is_deep(document):
-        raise CaptureError(f"{path}: its lists are nested too deep")
-    return document
+        return parse_json(data)
+    except JsonError as error:
+        raise CaptureError(f"{path}: {error}") from None
 
 
 def _traces_of_lines(lines: list[bytes], path: Path, doubts: list[str]) -> list[Any]:
@@ -108,14 +104,14 @@ def _traces_of_lines(lines: list[bytes], path: Path, doubts: list[str]) -> list[
     events, broken = [], 0
     for line in lines[1:]:
         try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
+            event = parse_json(line)
+        except JsonError:
             broken += 1
             continue
-        if isinstance(event, dict) and not is_deep(event):
+        if isinstance(event, dict):
             events.append(event)
     if broken:
-        doubts.append(f"{broken:,} lines are not JSON and were left out")
+        doubts.append(f"{broken:,} lines are not JSON, or too deep, and were left out")
     trace["events"] = events
     return [trace]
 

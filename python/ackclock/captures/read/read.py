@@ -7,12 +7,12 @@ bound of size that holds for plain files.
 from __future__ import annotations
 
 import io
-import json
 import os
 from pathlib import Path
 from typing import IO
 
-from ackclock._util.foreign_files import MOST_BYTES, ForeignFileError, is_deep, open_file, unpack
+from ackclock._util.foreign_files import MOST_BYTES, ForeignFileError, open_file, unpack
+from ackclock._util.json_text import JsonError, parse_json
 from ackclock.captures.read.connections import flows_of_packets
 from ackclock.captures.read.logs import is_ss_log, trace_of_json, trace_of_lines, trace_of_ss
 from ackclock.captures.read.packets import is_capture, read_packets
@@ -96,14 +96,12 @@ def _json(data: bytes, path: Path) -> Trace:
     if data.lstrip()[:1] not in (b"{", b"["):
         raise CaptureError(f"{path}: its format is not known; {expected}")
     try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        document = parse_json(data)
+    except JsonError as error:
         lines = data.split(b"\n", 1)
         if len(lines) > 1 and lines[1].strip()[:1] == b"{":
             return trace_of_lines(data, path)
-        raise CaptureError(f"{path}: it is not JSON: {str(error)[:200]}") from None
-    if is_deep(document):
-        raise CaptureError(f"{path}: its tables and lists are nested too deep; expected a few")
+        raise CaptureError(f"{path}: {error}") from None
     if isinstance(document, dict) and ("Snapshot" in document or "TCPInfo" in document):
         return trace_of_lines(data, path)
     return trace_of_json(document, path)

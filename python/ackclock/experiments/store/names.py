@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.foreign_files import is_deep
+from ackclock._util.json_text import is_deep
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ackclock._util.foreign_files import describe_bytes
 from ackclock.errors import suggestion
 from ackclock.scenario.networks import repetita, sndlib
 from ackclock.scenario.networks.graphml import open_graphml, read_content
@@ -123,7 +124,7 @@ def _decode(path: Path, content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise wrong(f"{path} is not UTF-8 text") from None
+        raise wrong(f"{path} is {describe_bytes(content)}") from None
 
 
 def read_graphml(path: Path) -> GraphFile:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ackclock._util.foreign_files import describe_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -92,4 +94,4 @@ def decode(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FormatError("it is not UTF-8 text") from None
+        raise FormatError(f"it is {describe_bytes(content)}") from None

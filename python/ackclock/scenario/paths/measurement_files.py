@@ -7,14 +7,14 @@ of LENS (Zhao and Pan, MMSys 2024); and CSV with columns of any names.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util import csv_rows
-from ackclock._util.foreign_files import ForeignFileError, is_deep, read_bytes, unpack
+from ackclock._util.foreign_files import ForeignFileError, read_bytes, unpack
+from ackclock._util.json_text import JsonError, parse_json
 from ackclock._util.units import UNITS
 from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.paths.measurement import (
@@ -113,13 +113,10 @@ def _from_zero(seen: Measurements) -> Measurements:
 
 def _json(content: bytes) -> dict[str, Any]:
     try:
-        data = json.loads(content)
-        deep = is_deep(data)
-    except RecursionError:
-        deep = True
-    except ValueError as error:
-        raise FormatError(f"it is not JSON: {error}") from None
-    if deep or not isinstance(data, dict):
+        data = parse_json(content)
+    except JsonError as error:
+        raise FormatError(str(error)) from None
+    if not isinstance(data, dict):
         raise FormatError("its tables are not those of a log; expected IRTT's or iperf3's JSON")
     return data
 
@@ -216,7 +213,7 @@ def _lens_loss(values: list[float]) -> tuple[float, ...]:
     return tuple(float(value == -1.0) for value in values) if len(values) == 3 else (1.0, 0.0, 0.0)
 
 
-def _csv(path: Path, _: bytes, layout: Layout) -> Measurements:
+def _csv(path: Path, content: bytes, layout: Layout) -> Measurements:
     """Read any CSV file by the names of its columns and the units that it or the user names."""
     stated = {*layout.columns, *layout.units}
     quantities = {
@@ -225,7 +222,7 @@ def _csv(path: Path, _: bytes, layout: Layout) -> Measurements:
         if name != "time" and name not in stated
         for head in _HEADS[name]
     }
-    rows = csv_rows.rows(path, quantities=quantities)
+    rows = csv_rows.rows(path, quantities=quantities, content=content)
     heads = rows[0][1] if rows else {}
     names = {name: _head(name, heads, layout) for name in QUANTITIES}
     if not names["time"]:

@@ -273,6 +273,9 @@ def test_conflicts_need_three_points_by_chance_and_name_the_nearest():
         "votes": {"a": 0.75, "b": 1.0},
         "misses": {"a": "2, expected 1"},
     }
+    # Whose worse vote is best, not whose sum is: 0.7 and 0.7 before 0.5 and 1.
+    even = [{"a": 1.0, "b": 0.5}] * 7 + [{"a": 0.5, "b": 1.0}] * 7 + [{"a": 0.7, "b": 0.7}]
+    assert [conflict.nearest for conflict in find_conflicts(even)] == [14]
     # What is met everywhere is in no conflict.
     assert find_conflicts([{**at, "c": 1.0} for at in both]) == [conflict]
 
@@ -284,6 +287,10 @@ def test_pins_compare_shares_of_values_and_parts():
     assert pin.shares == {"x": 0.75, "y": 0.5, "z": 0.0}
     whole = find_pin(names, points, [True] * 8)
     assert whole.p == 1.0
+    # None of the 2000 draws is as far; what was seen counts as one more, so that no p is 0.
+    halves = [{"p": name} for name in ("x", "y") for _ in range(20)]
+    apart = find_pin(names, halves, [at["p"] == "x" for at in halves])
+    assert apart.p == pytest.approx(1 / 2001)
     line = Parameter("p", "w", "r", Path(), range={"from": 0, "to": 8, "unit": "ms"})
     values = [{"p": f"{value} ms"} for value in (0, 1, 2, 3.9, 4, 6, 8, 7.9)]
     pin = find_pin(line, values, [True, True, True, False, True, True, True, False])

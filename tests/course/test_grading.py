@@ -64,7 +64,7 @@ def test_a_class_with_every_fault_is_graded_to_its_end(tmp_path, traces):
     problems = {one.student: " ".join(one.problems) for one in graded.graded}
     assert problems["good"] == ""
     good = next(one for one in graded.graded if one.student == "good")
-    # One answer is right; whatever code is worth comes on top.
+    # One answer is correct; whatever code is worth comes on top.
     assert 0 < good.code_points <= 10
     assert good.points == 1 + good.code_points
     assert problems["loops"] == (

@@ -5,7 +5,7 @@
 use ackclock_base::era::Era;
 use ackclock_base::error::Problem;
 use ackclock_base::registry::Spec;
-use ackclock_base::units::{Span, Time};
+use ackclock_base::units::{BitRate, Span, Time};
 use ackclock_controls::cc::{self, Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
 
 const ROUND_TRIP: Span = Span::from_millis(100);
@@ -44,7 +44,8 @@ fn window_after_a_loss(
 
 /// A control by its name, or with parameters by a table: `{ "kind": "cubic", "beta": 0.5 }`.
 fn control(spec: &Spec) -> Result<Box<dyn CongestionControl>, Vec<Problem>> {
-    let env = CcEnv { mss: 1200, wire_size: 1228, era: Era::Rfc };
+    let env =
+        CcEnv { mss: 1200, wire_size: 1228, line_rate: BitRate(10_000_000_000), era: Era::Rfc };
     cc::build(spec, &env, "cc")
 }
 

@@ -9,7 +9,12 @@ use crate::registry::Spec;
 
 fn found(spec: Value) -> Vec<Problem> {
     let spec = serde_json::from_value(spec).unwrap();
-    let env = CcEnv { mss: 1000, wire_size: 1000, era: Era::Rfc };
+    let env = CcEnv {
+        mss: 1000,
+        wire_size: 1000,
+        line_rate: crate::units::BitRate(10_000_000_000),
+        era: Era::Rfc,
+    };
     cc::build(&spec, &env, "cc").err().unwrap_or_default()
 }
 

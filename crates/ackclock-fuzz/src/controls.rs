@@ -9,7 +9,7 @@ use ackclock_core::cc::{
 use ackclock_core::era::Era;
 use ackclock_core::registry::{Entry, Spec};
 use ackclock_core::slow_start;
-use ackclock_core::units::{Span, Time};
+use ackclock_core::units::{BitRate, Span, Time};
 
 use crate::input::Input;
 use crate::schema::spec;
@@ -26,7 +26,12 @@ const MOST: usize = 300;
 pub(crate) fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let era = *input.pick(&ERAS);
-    let env = CcEnv { mss: 1 + input.word() % 9000, wire_size: 1 + input.word() % 9000, era };
+    let env = CcEnv {
+        mss: 1 + input.word() % 9000,
+        wire_size: 1 + input.word() % 9000,
+        line_rate: BitRate(10_000_000_000),
+        era,
+    };
     if input.one_in(8) {
         let rule = spec(&mut input, &RULES);
         let events: Vec<u8> =

@@ -20,7 +20,7 @@ use ackclock_core::scenario::QuicOptions;
 use ackclock_core::slow_start;
 use ackclock_core::tcp::{Receiver, ReceiverParts, Sender, SenderParts, TcpConfig};
 use ackclock_core::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink, Variant};
-use ackclock_core::units::{Bytes, PS_PER_S, Span, Time};
+use ackclock_core::units::{BitRate, Bytes, PS_PER_S, Span, Time};
 use ackclock_core::wire::{Flags, Packet};
 
 use crate::controls::ERAS;
@@ -93,7 +93,12 @@ fn build(input: &mut Input<'_>, segments: u64) -> Option<(Pair, u64)> {
     config.receiver_window = if b & 1 == 0 { 10_000 } else { 1 + u32::from(b / 2 % 16) };
     let cc = spec(input, &CONTROLS);
     show(format_args!("{cc:?}, {config:?}"));
-    let env = CcEnv { mss: config.mss, wire_size: config.wire_size(), era };
+    let env = CcEnv {
+        mss: config.mss,
+        wire_size: config.wire_size(),
+        line_rate: BitRate(10_000_000_000),
+        era,
+    };
     let cc = cc::build(&cc, &env, "cc").ok()?;
     let recovery = spec(input, &RECOVERIES);
     let flow = FlowId(0);
@@ -176,7 +181,12 @@ fn quic(
     };
     let config = QuicConfig::of(&options);
     show(format_args!("QUIC: {config:?}"));
-    let env = CcEnv { mss: config.segment(), wire_size: config.segment() + 67, era: Era::Rfc };
+    let env = CcEnv {
+        mss: config.segment(),
+        wire_size: config.segment() + 67,
+        line_rate: BitRate(10_000_000_000),
+        era: Era::Rfc,
+    };
     let rule = slow_start::build(&spec(input, &RULES), &env, "slow_start").ok()?;
     let whole = u64::from(config.segment());
     let size = (segments * whole).saturating_sub(u64::from(input.byte()) % whole);

@@ -48,6 +48,8 @@ pub struct CcEnv {
     pub mss: u32,
     /// Bytes on the wire of a full segment.
     pub wire_size: u32,
+    /// Rate of the first link of its path.
+    pub line_rate: BitRate,
     /// Defaults of this era apply where a parameter is left out.
     pub era: Era,
 }
@@ -339,6 +341,7 @@ crate::registry! {
         "cc/mark/decbit.rs" => mark::decbit::Decbit,
         "cc/mark/dctcp.rs" => mark::dctcp::Dctcp,
         "cc/mark/prague.rs" => mark::prague::Prague,
+        "cc/mark/dcqcn.rs" => mark::dcqcn::Dcqcn,
         "cc/delay/vegas.rs" => delay::vegas::Vegas,
         "cc/delay/fast.rs" => delay::fast::Fast,
         "cc/delay/fast_rate_reduction.rs" => delay::fast_rate_reduction::FastRateReduction,
@@ -350,10 +353,13 @@ crate::registry! {
         "cc/delay/cdg.rs" => delay::cdg::Cdg,
         "cc/delay/copa.rs" => delay::copa::Copa,
         "cc/delay/nv.rs" => delay::nv::Nv,
+        "cc/delay/swift.rs" => delay::swift::Swift,
+        "cc/delay/timely.rs" => delay::timely::Timely,
         "cc/mixed/compound.rs" => mixed::compound::Compound,
         "cc/mixed/westwood.rs" => mixed::westwood::Westwood,
         "cc/mixed/illinois.rs" => mixed::illinois::Illinois,
         "cc/mixed/veno.rs" => mixed::veno::Veno,
+        "cc/mixed/scream.rs" => mixed::scream::Scream,
         "cc/mixed/yeah.rs" => mixed::yeah::Yeah,
         "cc/model/bbr.rs" => model::bbr::Bbr,
         "cc/model/bbr3/bbr2.rs" => model::bbr3::bbr2::Bbr2,

@@ -2,14 +2,14 @@
 
 use super::{Ack, CcEnv, Congestion, CongestionControl, RateSample, Signal, Window};
 use crate::era::Era;
-use crate::units::{Span, Time};
+use crate::units::{BitRate, Span, Time};
 
 /// All eras.
 pub const ERAS: [Era; 6] = [Era::Rfc, Era::Linux, Era::Y1999, Era::Y2002, Era::Y2007, Era::Ns2];
 
 /// Surroundings of a flow with 1000-byte segments.
 pub fn env(era: Era) -> CcEnv {
-    CcEnv { mss: 1000, wire_size: 1040, era }
+    CcEnv { mss: 1000, wire_size: 1040, line_rate: BitRate(10_000_000_000), era }
 }
 
 /// An acknowledgement of `acked` segments in 100 ms on a path of 100 ms, with a rate sample, of which `change` may

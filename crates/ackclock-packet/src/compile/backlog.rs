@@ -32,7 +32,8 @@ pub(super) fn warnings(plan: &Plan) -> Vec<String> {
             continue;
         };
         let wire_size = flow.tcp.wire_size();
-        let env = CcEnv { mss: flow.tcp.mss, wire_size, era: plan.era };
+        let env =
+            CcEnv { mss: flow.tcp.mss, wire_size, line_rate: plan.line_rate(flow), era: plan.era };
         let keeps = if let Some((_, keeps)) = known.iter().find(|(spec, _)| *spec == cc) {
             *keeps
         } else {

@@ -48,6 +48,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Rate of the first link of a flow's data, before any schedule.
+    pub fn line_rate(&self, flow: &PlanFlow) -> BitRate {
+        let first = flow.route.first().map(|link| self.links[link.index()].rate);
+        first.unwrap_or(BitRate(10_000_000_000))
+    }
+
     /// The link of this name.
     pub fn link(&self, name: &str) -> Option<LinkId> {
         let place = self.links.iter().position(|link| link.name(&self.nodes) == name)?;

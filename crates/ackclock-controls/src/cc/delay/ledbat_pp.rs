@@ -1,7 +1,8 @@
 //! LEDBAT++: LEDBAT that shares fairly and keeps its base delay honest by pausing now and then.
 //!
 //! **Source**: draft-irtf-iccrg-ledbat-plus-plus-01, sections 4.1 to 4.5; base delay and filter: RFC 6817.
-//! (From memory; not compared with the text.)
+//! (Rule from memory; compared with what Freenet's implementation quotes of that text: target, gain, and the 2 round trips before and
+//! in a slowdown and 9 times its duration between two. The newest text, -06 of January 2026, was not compared.)
 //!
 //! **Rule** (B = least round trip of the last minutes, d = least of the last samples, q = d - B)
 //! ```text
@@ -101,7 +102,7 @@ impl About<CcEnv> for LedbatPlusPlus {
     const INFO: Info = Info {
         name: "ledbat++",
         title: "LEDBAT++",
-        source: "draft-irtf-iccrg-ledbat-plus-plus-01, sections 4.1 to 4.5 (from memory; not compared)",
+        source: "draft-irtf-iccrg-ledbat-plus-plus-01, sections 4.1 to 4.5 (its constants compared, not its text)",
         status: Status::Variant,
     };
     const ALSO: &'static [&'static str] = &["ledbatpp"];

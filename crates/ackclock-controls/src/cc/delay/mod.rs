@@ -11,4 +11,6 @@ pub mod ledbat;
 pub mod ledbat_pp;
 pub mod lp;
 pub mod nv;
+pub mod swift;
+pub mod timely;
 pub mod vegas;

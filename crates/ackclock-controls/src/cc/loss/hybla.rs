@@ -5,7 +5,8 @@
 //!
 //! **Source**: C. Caini, R. Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International
 //! Journal of Satellite Communications and Networking 22(5), 2004, section 4, doi:10.1002/sat.799.
-//! (From memory; not compared with the text.)
+//! (Rule from memory; compared with `tcp_hybla.c` of Linux, which names that text: growth by 2^rho - 1 and rho^2 / w, rho of 1 or
+//! more, 25 ms, at most 65535 segments.)
 //!
 //! **Rule** (rho = max(SRTT / RTT0, 1))
 //! ```text
@@ -101,7 +102,7 @@ impl About<CcEnv> for Hybla {
         name: "hybla",
         title: "TCP Hybla",
         source: "Caini, Firrincieli, International Journal of Satellite Communications and Networking 22(5), \
-                 2004, section 4, doi:10.1002/sat.799 (from memory; not compared)",
+                 2004, section 4, doi:10.1002/sat.799 (compared with Linux, not with the text)",
         status: Status::Variant,
     };
 

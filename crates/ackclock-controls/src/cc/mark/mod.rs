@@ -1,5 +1,6 @@
 //! Controls whose signal is the routers' mark of each packet.
 
+pub mod dcqcn;
 pub mod dctcp;
 pub mod decbit;
 pub mod prague;

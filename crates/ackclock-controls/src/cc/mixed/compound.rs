@@ -11,7 +11,7 @@
 //! diff < gamma:  d += max(alpha w^k - 1, 0), from w >= low_window      else: d <- max(d - zeta diff, 0)
 //! loss, ECN:     d <- max((1 - beta) w - c/2, 0),  c <- c/2;   timeout: c <- 1, d <- 0
 //! ```
-//! Deviations: none known. gamma is fixed, as in the paper; the draft's tuning of gamma is left out.
+//! Deviations: the low window is the paper's 41 segments; the draft has 38 (as quoted on the list of ICCRG, 14 November 2008). gamma is fixed, as in the paper; the draft's tuning of gamma is left out.
 //!
 //! Defaults by era: the same in all: alpha 1/8, beta 1/2, k 3/4, gamma 30, zeta 1, low window 41.
 

@@ -3,7 +3,7 @@
 //! Made for real-time media: it holds the largest delivery rate, lowers it when delay or loss show congestion, and pushes
 //! it now and then.
 //!
-//! **Source**: draft-huitema-ccwg-c4-spec, sections "C4 variables", "States and Transition", "Handling of congestion
+//! **Source**: draft-huitema-ccwg-c4-spec (the editors' copy; -02 of 26 February 2026 is the newest that was published), sections "C4 variables", "States and Transition", "Handling of congestion
 //! signals".
 //!
 //! **Rule** (an era is a round trip by packets; R = nominal rate, M = nominal max RTT, s = sensitivity in [0, 1])

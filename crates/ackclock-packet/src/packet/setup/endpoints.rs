@@ -156,7 +156,8 @@ fn build_rfc_sender(
 ) -> Result<(Box<dyn Endpoint>, Receives), Vec<Problem>> {
     let options = if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
     let wire_size = flow.tcp.wire_size() + options;
-    let env = CcEnv { mss: flow.tcp.mss, wire_size, era: plan.era };
+    let env =
+        CcEnv { mss: flow.tcp.mss, wire_size, line_rate: plan.line_rate(flow), era: plan.era };
     let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit, era: plan.era };
     let path = |key: &str| format!("{}.{key}", flow.path);
     let made = build_control(flow, id, cc, &env, custom).map(|mut control| {
@@ -220,7 +221,12 @@ fn build_quic_pair(
         let (sender, receiver) = made.map_err(|problem| vec![problem])?;
         return Ok((Some(sender), Some(receiver)));
     }
-    let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: Era::Rfc };
+    let env = CcEnv {
+        mss: flow.tcp.mss,
+        wire_size: flow.tcp.wire_size(),
+        line_rate: plan.line_rate(flow),
+        era: Era::Rfc,
+    };
     let made = build_control(flow, id, cc, &env, custom).map(|mut made| {
         made.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));
         made
@@ -314,7 +320,12 @@ fn build_ns2_pair(
             .map_err(|e| vec![Problem::new(path("tcp.ns2"), e)])?,
         None => Ns2Options::of_era(plan.era),
     };
-    let env = CcEnv { mss: flow.tcp.mss, wire_size: flow.tcp.wire_size(), era: plan.era };
+    let env = CcEnv {
+        mss: flow.tcp.mss,
+        wire_size: flow.tcp.wire_size(),
+        line_rate: plan.line_rate(flow),
+        era: plan.era,
+    };
     let made = build_control(flow, id, cc, &env, custom)?;
     if made.needs_ecn_counts() {
         let message = format!(

@@ -88,7 +88,12 @@ fn a_count_that_has_wrapped_is_taken_for_the_most_it_may_be() {
 /// One packet in ten is marked, whatever the window: alpha tends to 0.1.
 #[test]
 fn dctcp_finds_the_share_of_marked_packets() {
-    let env = CcEnv { mss: 1000, wire_size: 1040, era: Era::Rfc };
+    let env = CcEnv {
+        mss: 1000,
+        wire_size: 1040,
+        line_rate: crate::units::BitRate(10_000_000_000),
+        era: Era::Rfc,
+    };
     let mut setup = accurate(2).script(|packet, _| {
         if !packet.is_ack() && packet.seq % 10 == 7 { Fate::Mark } else { Fate::Deliver }
     });
@@ -111,7 +116,12 @@ fn a_mark_may_leave_more_than_a_loss() {
         (r#"{"kind": "cubic"}"#, 28.0),
         (r#"{"kind": "cubic", "beta_ecn": 0.85}"#, 34.0),
     ] {
-        let env = CcEnv { mss: 1000, wire_size: 1040, era: Era::Rfc };
+        let env = CcEnv {
+            mss: 1000,
+            wire_size: 1040,
+            line_rate: crate::units::BitRate(10_000_000_000),
+            era: Era::Rfc,
+        };
         let spec: Spec = serde_json::from_str(spec).unwrap();
         let mut control = cc::build(&spec, &env, "cc").unwrap();
         let mut window = Window { cwnd: 40.0, ssthresh: 40.0 };
@@ -124,7 +134,12 @@ fn a_mark_may_leave_more_than_a_loss() {
 /// RFC 9331: data of a scalable control is ECT(1), that of others ECT(0).
 #[test]
 fn data_of_prague_is_ect_1() {
-    let env = CcEnv { mss: 1000, wire_size: 1040, era: Era::Rfc };
+    let env = CcEnv {
+        mss: 1000,
+        wire_size: 1040,
+        line_rate: crate::units::BitRate(10_000_000_000),
+        era: Era::Rfc,
+    };
     for (name, expected) in [("prague", true), ("dctcp", false)] {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&seen);
@@ -146,7 +161,12 @@ fn data_of_prague_is_ect_1() {
 /// One packet in fifty is marked: alpha tends to 0.02, and the fluid window to 2 / p = 100 segments.
 #[test]
 fn prague_keeps_two_marks_a_round_trip() {
-    let env = CcEnv { mss: 1000, wire_size: 1040, era: Era::Rfc };
+    let env = CcEnv {
+        mss: 1000,
+        wire_size: 1040,
+        line_rate: crate::units::BitRate(10_000_000_000),
+        era: Era::Rfc,
+    };
     let mut setup = accurate(1).script(|packet, _| {
         if !packet.is_ack() && packet.seq % 50 == 7 { Fate::Mark } else { Fate::Deliver }
     });

@@ -6,11 +6,12 @@ use crate::cc::{self, CcEnv};
 use crate::endpoint::Endpoint;
 use crate::era::Era;
 use crate::registry::Spec;
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 use crate::wire::Flags;
 
 fn setup(name: &str, recovery: &str) -> Setup {
-    let env = CcEnv { mss: 1000, wire_size: 1040, era: Era::Rfc };
+    let env =
+        CcEnv { mss: 1000, wire_size: 1040, line_rate: BitRate(10_000_000_000), era: Era::Rfc };
     let control = cc::build(&Spec::from(name), &env, "cc").unwrap();
     let setup = Setup::new(recovery).config(|c| {
         c.initial_window = 10;

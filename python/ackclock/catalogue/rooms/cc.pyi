@@ -343,6 +343,30 @@ class Prague(Record):
         rtt_transition: int | None = 500,
     ) -> None: ...
 
+class Dcqcn(Record):
+    r"""DCQCN.
+
+    g: Weight of a notification in the estimate of congestion. Range: more than 0 and at most 1.
+    cnp_interval: Least time between two notifications, and so between two cuts. Range: at least 0 s.
+    alpha_timer: Time without a notification after which the estimate decays (K). Range: at least 1e-6 s.
+    rate_timer: Period of the timer that raises the rate. Range: at least 1e-6 s.
+    byte_counter: Bytes after which the byte counter raises the rate (B). Range: at least 1500 B.
+    recovery_events: Events of a timer or counter that only recover the rate (F). Range: at least 1 (events).
+    additive: Step of additive increase (R_AI). Range: at least 0 bit/s.
+    hyper: Step of hyper increase (R_HAI). Range: at least 0 bit/s.
+    """
+    def __init__(
+        self,
+        g: float | None = 0.00390625,
+        cnp_interval: float | str | None = 5e-05,
+        alpha_timer: float | str | None = 5.5e-05,
+        rate_timer: float | str | None = 5.5e-05,
+        byte_counter: float | str | None = 10000000,
+        recovery_events: int | None = 5,
+        additive: float | str | None = ...,
+        hyper: float | str | None = ...,
+    ) -> None: ...
+
 class Vegas(Record):
     r"""TCP Vegas.
 
@@ -603,6 +627,58 @@ class Nv(Record):
         slow_rounds: int | None = 8,
     ) -> None: ...
 
+class Swift(Record):
+    r"""Swift.
+
+    base_target: Target of a large window over no hop that counts. Range: at least 0 s.
+    hops: Hops that count. Range: at least 0 (hops).
+    hop_delay: What each of them adds to the target (h). Range: at least 0 s.
+    range: What the smallest windows add to the target. Range: at least 0 s.
+    scaling_low: Windows below this add the whole range. Range: more than 0 (segments).
+    scaling_high: Windows above this, which is more than `scaling_low`, add nothing. Range: more than 0 (segments).
+    ai: Growth of the window in a round trip (ai). Range: more than 0 and at most 1000 (segments).
+    beta: Part of the window that the excess of the delay, as part of the delay, takes. Range: more than 0 and at most 1.
+    max_mdf: Largest part that is taken at once (max_mdf). Range: more than 0 and less than 1.
+    """
+    def __init__(
+        self,
+        base_target: float | str | None = ...,
+        hops: int | None = 0,
+        hop_delay: float | str | None = 1e-06,
+        range: float | str | None = ...,
+        scaling_low: float | None = 0.1,
+        scaling_high: float | None = 100.0,
+        ai: float | None = 1.0,
+        beta: float | None = 0.8,
+        max_mdf: float | None = 0.5,
+    ) -> None: ...
+
+class Timely(Record):
+    r"""TIMELY.
+
+    t_low: Round trips below this let the rate rise whatever their gradient. Range: at least 0 s.
+    t_high: Round trips above this cut the rate whatever their gradient. Range: at least 0 s.
+    min_rtt: The least round trip, by which gradients are normalised. Range: at least 0 s.
+    delta: Step of the rate (delta). Range: at least 0 bit/s.
+    beta: Part of the rate that a gradient of 1 takes. Range: more than 0 and at most 1.
+    alpha: Weight of the newest difference of round trips. Range: more than 0 and at most 1.
+    hyper: Segments in a row with gradients of 0 or less from which on steps are as many times as large. Range: at least 1 (segments).
+    segment: Bytes that leave together and are answered together. Range: at least 0 B.
+    initial_rate: Rate at the start. Range: at least 0 bit/s.
+    """
+    def __init__(
+        self,
+        t_low: float | str | None = ...,
+        t_high: float | str | None = ...,
+        min_rtt: float | str | None = ...,
+        delta: float | str | None = ...,
+        beta: float | None = 0.8,
+        alpha: float | None = 0.875,
+        hyper: int | None = 5,
+        segment: float | str | None = 16000,
+        initial_rate: float | str | None = ...,
+    ) -> None: ...
+
 class Compound(Record):
     r"""Compound TCP.
 
@@ -663,6 +739,20 @@ class Veno(Record):
         self,
         beta: float | None = 3.0,
         random_loss_factor: float | None = 0.8,
+    ) -> None: ...
+
+class Scream(Record):
+    r"""SCReAM v2.
+
+    l4s: Data leaves as ECT(1), and marks are L4S's (`IS_L4S`).
+    qdelay_target: Queueing delay that is answered in full. Range: at least 1e-6 s.
+    max_rate: Rate at which the window stops to grow (`TARGET_BITRATE_MAX`). Range: at least 0 bit/s.
+    """
+    def __init__(
+        self,
+        l4s: bool | None = False,
+        qdelay_target: float | str | None = 0.06,
+        max_rate: float | str | None = ...,
     ) -> None: ...
 
 class Yeah(Record):

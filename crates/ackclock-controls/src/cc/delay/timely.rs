@@ -17,9 +17,10 @@
 //! else:            rate (1 - beta gradient)
 //! ```
 //! A segment leaves in one burst; the pauses between bursts make the rate. Deviations: rates are kept between a thousandth of
-//! the line rate and the line rate, which is that of the flow's first link. A flow begins at line rate, as the
+//! the line rate and the line rate, and a gradient above 1 counts as 1, so that no cut takes more than beta, as none beyond
+//! T_high does: the source's factor is negative from 1.25 on. The line rate is that of the flow's first link. A flow begins at line rate, as the
 //! source's first flow of a host does; it divides by the number of flows, which none knows here. The source has a
-//! network without loss: a loss (once per window) or a timeout halves the rate. In flight are at most eight round trips at
+//! network without loss: a loss or a timeout halves the rate, once per round trip. In flight are at most eight round trips at
 //! line rate, a bound for loss of all feedback. The round trip is that of packets, without a host's delay.
 //!
 //! Defaults by era: the same in all: beta 0.8, alpha 0.875. Left out, times and rates are in the source's proportions: for its
@@ -28,7 +29,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, MAX_WINDOW, Signal, Window};
+use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Lost, MAX_WINDOW, Signal, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -105,6 +106,9 @@ pub struct Timely {
     gradient: f64,
     /// Segments in a row whose gradient was 0 or less.
     falling: u32,
+    srtt: Span,
+    /// When a loss last halved the rate.
+    halved: Option<Time>,
 }
 
 impl About<CcEnv> for Timely {
@@ -139,6 +143,8 @@ impl About<CcEnv> for Timely {
             difference: 0.0,
             gradient: 0.0,
             falling: 0,
+            srtt: Span::ZERO,
+            halved: None,
             params,
         })
     }
@@ -166,9 +172,18 @@ impl Timely {
             let steps = if self.falling >= hyper { hyper } else { 1 };
             self.rate += f64::from(steps) * self.delta;
         } else {
-            self.rate *= 1.0 - self.params.beta * self.gradient;
+            self.rate *= 1.0 - self.params.beta * self.gradient.min(1.0);
         }
         self.bound();
+    }
+
+    /// Halves the rate for a loss, at most once a round trip.
+    fn notice_loss(&mut self, now: Time) {
+        if self.halved.is_none_or(|at| now.since(at) >= self.srtt) {
+            self.halved = Some(now);
+            self.rate /= 2.0;
+            self.bound();
+        }
     }
 
     fn bound(&mut self) {
@@ -178,6 +193,7 @@ impl Timely {
 
 impl CongestionControl for Timely {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.srtt = ack.srtt;
         let Some(sample) = ack.sample else { return };
         self.acked = self.acked.saturating_add(sample.newly_acked);
         if let Some(rtt) = sample.rtt
@@ -192,9 +208,12 @@ impl CongestionControl for Timely {
 
     fn on_congestion(&mut self, _window: &mut Window, event: &Congestion) {
         if let Signal::FastRetransmit { .. } | Signal::Rto { .. } = event.signal {
-            self.rate /= 2.0;
-            self.bound();
+            self.notice_loss(event.now);
         }
+    }
+
+    fn on_lost(&mut self, _window: &mut Window, lost: &Lost) {
+        self.notice_loss(lost.now);
     }
 
     fn on_restart(&mut self, _window: &mut Window, _now: Time) {
@@ -279,6 +298,12 @@ mod tests {
         near::<6>(seen[2], 5010.0 * 0.65 * 0.95625);
     }
 
+    /// From 100 to 150 us: gradient 0.875 x 50 / 20 = 2.19, but no cut takes more than 0.8.
+    #[test]
+    fn no_gradient_takes_more_than_beta() {
+        near::<6>(rates(5, &[100.0, 150.0])[1], 5010.0 * 0.2);
+    }
+
     /// Four single steps, then five at a time.
     #[test]
     fn from_the_fifth_segment_that_does_not_rise_on_steps_are_five_times_as_large() {
@@ -301,6 +326,20 @@ mod tests {
         control.previous = None;
         control.complete(1000e-6 + burst); // beyond 25 x 20 us = 500 us
         near::<3>(control.rate, 5.01e9 * 0.6);
+    }
+
+    #[test]
+    fn losses_halve_the_rate_once_a_round_trip() {
+        let env = CcEnv { line_rate: BitRate(10_000_000_000), ..env(Era::Rfc) };
+        let mut control = Timely::new(TimelyParams::default(), &env).unwrap();
+        control.srtt = Span::from_micros(100);
+        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        let mut rate_after = |us| {
+            let now = Time::ZERO + Span::from_micros(us);
+            control.on_lost(&mut window, &Lost::at(now, 1));
+            control.rate / 1e9
+        };
+        assert_eq!([0, 99, 100].map(&mut rate_after), [5.0, 5.0, 2.5]);
     }
 
     #[test]

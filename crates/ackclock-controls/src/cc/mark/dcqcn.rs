@@ -21,7 +21,9 @@
 //! the last: what an acknowledgement waits for (`tcp.delayed_ack`, one packet where marks begin or end) and what marks fall within
 //! the 50 us of another count differently by that. A flow begins at the rate of its first link and has no window, as in the source, but
 //! at most eight round trips at line rate are in flight, a bound for loss of all feedback. The source has a network without loss
-//! (PFC): a loss (once per window) or a timeout counts as a notification. The rate is at least a thousandth of the line rate. The
+//! (PFC): a loss or a timeout counts as a notification, once per round trip. No period is shorter than the least round trip, which is
+//! within 50 us in the source's networks: on a path of milliseconds the rate would rise by a thousand steps before the first mark is
+//! reported. The rate is at least a thousandth of the line rate. The
 //! source gives R_HAI no value: ten times R_AI, as the settings of HPCC's evaluation have it.
 //!
 //! The fixed point of N flows on a link of rate C (packets a second) follows from the rule: p^3 = R_AI N^2 / (K C^2)
@@ -37,7 +39,9 @@ mod fixed_point;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, EcnCounts, MAX_WINDOW, Signal, Window};
+use crate::cc::{
+    Ack, CcEnv, Congestion, CongestionControl, EcnCounts, Lost, MAX_WINDOW, Signal, Window,
+};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -107,6 +111,9 @@ pub struct Dcqcn {
     target: f64,
     alpha: f64,
     notified: Option<Time>,
+    /// Least and smoothed round trip.
+    min_rtt: Span,
+    srtt: Span,
     /// A notification has come and the line rate is not reached again.
     is_limited: bool,
     alpha_due: Time,
@@ -138,6 +145,8 @@ impl About<CcEnv> for Dcqcn {
             target: line,
             alpha: 1.0,
             notified: None,
+            min_rtt: Span::ZERO,
+            srtt: Span::ZERO,
             is_limited: false,
             alpha_due: Time::MAX,
             rate_due: Time::MAX,
@@ -150,23 +159,29 @@ impl About<CcEnv> for Dcqcn {
 }
 
 impl Dcqcn {
+    /// A period of the rule, at least a round trip of the empty path.
+    fn period(&self, of_rule: Span) -> Span {
+        of_rule.max(self.min_rtt)
+    }
+
     /// Runs the timers that are due.
     fn advance(&mut self, now: Time) {
         if now >= self.alpha_due {
-            let periods = now.since(self.alpha_due).0 / self.params.alpha_timer.0.max(1) + 1;
+            let period = self.period(self.params.alpha_timer);
+            let periods = now.since(self.alpha_due).0 / period.0.max(1) + 1;
             // The same bits on every platform: that of the system differs in the last.
             self.alpha *= libm::pow(1.0 - self.params.g, periods as f64);
-            self.alpha_due = self.alpha_due + self.params.alpha_timer * periods;
+            self.alpha_due = self.alpha_due + period * periods;
         }
         let mut events = 0;
         while self.is_limited && now >= self.rate_due {
             if events == MOST_AT_ONCE {
-                self.rate_due = now + self.params.rate_timer;
+                self.rate_due = now + self.period(self.params.rate_timer);
                 break;
             }
             events += 1;
             self.timer_events = self.timer_events.saturating_add(1);
-            self.rate_due = self.rate_due + self.params.rate_timer;
+            self.rate_due = self.rate_due + self.period(self.params.rate_timer);
             self.increase();
         }
     }
@@ -186,6 +201,14 @@ impl Dcqcn {
         }
     }
 
+    /// A loss is a notification, at most once a round trip.
+    fn notice_loss(&mut self, now: Time) {
+        let interval = self.srtt.max(self.params.cnp_interval);
+        if self.notified.is_none_or(|at| now.since(at) >= interval) {
+            self.notify(now);
+        }
+    }
+
     /// A notification.
     fn notify(&mut self, now: Time) {
         self.advance(now);
@@ -194,8 +217,8 @@ impl Dcqcn {
         self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.line * STEP);
         self.alpha += self.params.g * (1.0 - self.alpha);
         self.is_limited = true;
-        self.alpha_due = now + self.params.alpha_timer;
-        self.rate_due = now + self.params.rate_timer;
+        self.alpha_due = now + self.period(self.params.alpha_timer);
+        self.rate_due = now + self.period(self.params.rate_timer);
         self.bytes = 0.0;
         (self.timer_events, self.byte_events) = (0, 0);
     }
@@ -203,7 +226,7 @@ impl Dcqcn {
 
 impl CongestionControl for Dcqcn {
     fn on_ecn_counts(&mut self, _window: &mut Window, counts: &EcnCounts) {
-        let interval = self.params.cnp_interval;
+        let interval = self.period(self.params.cnp_interval);
         let may = self.notified.is_none_or(|at| counts.now.since(at) >= interval);
         if counts.marked > 0 && may {
             self.notify(counts.now);
@@ -211,6 +234,7 @@ impl CongestionControl for Dcqcn {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        (self.min_rtt, self.srtt) = (ack.min_rtt, ack.srtt);
         self.advance(ack.now);
         let most = LEEWAY * self.line * ack.srtt.seconds() / (8.0 * self.wire);
         window.cwnd = if most > 0.0 { most.clamp(LEAST, MAX_WINDOW) } else { MAX_WINDOW };
@@ -218,8 +242,12 @@ impl CongestionControl for Dcqcn {
 
     fn on_congestion(&mut self, _window: &mut Window, event: &Congestion) {
         if let Signal::FastRetransmit { .. } | Signal::Rto { .. } = event.signal {
-            self.notify(event.now);
+            self.notice_loss(event.now);
         }
+    }
+
+    fn on_lost(&mut self, _window: &mut Window, lost: &Lost) {
+        self.notice_loss(lost.now);
     }
 
     fn on_sent(&mut self, now: Time, _in_flight: u32) {
@@ -235,7 +263,7 @@ impl CongestionControl for Dcqcn {
     }
 
     fn timer_interval(&self) -> Option<Span> {
-        Some(self.params.rate_timer)
+        Some(self.period(self.params.rate_timer))
     }
 
     fn on_timer(&mut self, _window: &mut Window, now: Time) {
@@ -383,6 +411,23 @@ mod tests {
         control.advance(at(50 + 55 * 6));
         near::<9>(control.target / 1e9, 20.24 + 0.4);
         assert_eq!(control.phase(), "hyper-increase");
+    }
+
+    /// With a least round trip of 1 ms, marks within it do nothing, and the timer's first event comes after it.
+    #[test]
+    fn on_long_paths_no_period_is_shorter_than_the_round_trip() {
+        let mut control = control();
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+        let rtt = Span::from_millis(1);
+        control.on_ack(&mut window, &Ack { min_rtt: rtt, srtt: rtt, ..Ack::at(at(0), 1) });
+        near::<9>(mark(&mut control, 0), 20.0);
+        near::<9>(mark(&mut control, 990), 20.0);
+        control.advance(at(1000));
+        near::<9>(control.current / 1e9, 30.0);
+        near::<15>(control.alpha, 255.0 / 256.0);
+        assert_eq!(control.timer_interval(), Some(rtt));
+        // 8 x 40 Gbit/s x 1 ms in packets of 1040 B.
+        near::<3>(window.cwnd, 8.0 * 40e6 / 8320.0);
     }
 
     #[test]

@@ -16,11 +16,11 @@ def bottleneck(run):
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_every_example_uses_its_bottleneck_and_drops_nothing(file):
+def test_every_example_uses_more_than_half_of_its_bottleneck_and_drops_nothing(file):
     run = load(file).run()
     link = bottleneck(run)
     assert link["drops"] == 0
-    assert link["utilisation"] > 0.8
+    assert link["utilisation"] > 0.5
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)

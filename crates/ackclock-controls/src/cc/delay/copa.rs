@@ -21,8 +21,8 @@
 //! that rose by 32 segments in a round trip falls by as many. An ACK adds no more than slow start would, and takes no
 //! more than half. A timeout reduces the window, which the source leaves open.
 //!
-//! The authors' sender (`genericCC`, `markoviancc.cc`, commit 18299d6) was compared: the target window RTTstanding / (delta dq), the step
-//! v / (delta w) per acknowledgement, pacing at 2 w / RTTstanding, the least window of 2, delta halved in 1/delta on loss and 1 added per
+//! The authors' sender (`genericCC`, `markoviancc.cc`, commit 18299d6) was compared: the target window `RTTstanding` / (delta dq), the step
+//! v / (delta w) per acknowledgement, pacing at 2 w / `RTTstanding`, the least window of 2, delta halved in 1/delta on loss and 1 added per
 //! round trip are as here. It differs so: v doubles from the second round trip in one direction on, not the fourth; v is at most w delta, that is
 //! w / 2 in default mode; more than 30 % of losses in two round trips take 30 % of the window; a timeout takes nothing.
 //!

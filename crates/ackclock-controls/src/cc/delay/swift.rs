@@ -63,7 +63,7 @@ pub struct SwiftParams {
     /// Part of the window that the excess of the delay, as part of the delay, takes.
     #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub beta: f64,
-    /// Largest part that is taken at once (max_mdf).
+    /// Largest part that is taken at once (`max_mdf`).
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub max_mdf: f64,
 }

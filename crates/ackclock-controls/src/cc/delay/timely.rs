@@ -18,7 +18,7 @@
 //! ```
 //! A segment leaves in one burst; the pauses between bursts make the rate. Deviations: rates are kept between a thousandth of
 //! the line rate and the line rate, and a gradient above 1 counts as 1, so that no cut takes more than beta, as none beyond
-//! T_high does: the source's factor is negative from 1.25 on. The line rate is that of the flow's first link. A flow begins at line rate, as the
+//! `T_high` does: the source's factor is negative from 1.25 on. The line rate is that of the flow's first link. A flow begins at line rate, as the
 //! source's first flow of a host does; it divides by the number of flows, which none knows here. The source has a
 //! network without loss: a loss or a timeout halves the rate, once per round trip. In flight are at most eight round trips at
 //! line rate, a bound for loss of all feedback. The round trip is that of packets, without a host's delay.
@@ -34,7 +34,7 @@ use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// T_low and T_high in least round trips: 50 and 500 us of 20 us.
+/// `T_low` and `T_high` in least round trips: 50 and 500 us of 20 us.
 const LOW: f64 = 2.5;
 const HIGH: f64 = 25.0;
 /// Part of the line rate that is the step, and the least rate.
@@ -282,7 +282,7 @@ mod tests {
         near::<6>(seen[1], 5020.0); // although the round trip grew
     }
 
-    /// 1000 us, twice T_high: 1 - 0.8 (1 - 1/2) = 0.6.
+    /// 1000 us, twice `T_high`: 1 - 0.8 (1 - 1/2) = 0.6.
     #[test]
     fn above_the_high_threshold_the_cut_follows_the_excess() {
         near::<6>(rates(5, &[1000.0])[0], 3000.0);

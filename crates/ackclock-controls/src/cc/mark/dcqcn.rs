@@ -24,14 +24,14 @@
 //! (PFC): a loss or a timeout counts as a notification, once per round trip. No period is shorter than the least round trip, which is
 //! within 50 us in the source's networks: on a path of milliseconds the rate would rise by a thousand steps before the first mark is
 //! reported. The rate is at least a thousandth of the line rate. The
-//! source gives R_HAI no value: ten times R_AI, as the settings of HPCC's evaluation have it.
+//! source gives `R_HAI` no value: ten times `R_AI`, as the settings of HPCC's evaluation have it.
 //!
-//! The fixed point of N flows on a link of rate C (packets a second) follows from the rule: p^3 = R_AI N^2 / (K C^2)
+//! The fixed point of N flows on a link of rate C (packets a second) follows from the rule: p^3 = `R_AI` N^2 / (K C^2)
 //! (1/B + N/(55 us C))^2 for small p (Zhu et al. 2016; B: packets of the byte counter, K: alpha timer); a test compares a run with the
 //! equations behind it. They let marks that come within the 50 us after a notification hold the timer back, which the rule does not:
 //! with that interval a flow is about a fifth faster than they say, without it they agree within 6 %.
 //!
-//! Defaults by era: the same in all: g = 1/256, R_AI a thousandth of the line rate (40 Mbit/s of 40 Gbit/s, as in the source).
+//! Defaults by era: the same in all: g = 1/256, `R_AI` a thousandth of the line rate (40 Mbit/s of 40 Gbit/s, as in the source).
 
 #[cfg(test)]
 mod fixed_point;
@@ -46,9 +46,9 @@ use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// Part of the line rate that is R_AI, and the least rate.
+/// Part of the line rate that is `R_AI`, and the least rate.
 const STEP: f64 = 1e-3;
-/// R_HAI in R_AI.
+/// `R_HAI` in `R_AI`.
 const HYPER: f64 = 10.0;
 /// Most in flight, in round trips at line rate.
 const LEEWAY: f64 = 8.0;
@@ -78,9 +78,9 @@ pub struct DcqcnParams {
     /// Events of a timer or counter that only recover the rate (F).
     #[schemars(range(min = 1), extend("x-unit" = "events"))]
     pub recovery_events: u32,
-    /// Step of additive increase (R_AI). Left out: a thousandth of the line rate.
+    /// Step of additive increase (`R_AI`). Left out: a thousandth of the line rate.
     pub additive: Option<BitRate>,
-    /// Step of hyper increase (R_HAI). Left out: ten times `additive`.
+    /// Step of hyper increase (`R_HAI`). Left out: ten times `additive`.
     pub hyper: Option<BitRate>,
 }
 

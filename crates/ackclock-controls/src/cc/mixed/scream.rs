@@ -6,7 +6,7 @@
 //! **Source**: I. Johansson, M. Westerlund, M. Kühlewind, draft-ietf-ccwg-rfc8298bis-screamv2, the editors' copy of August 2026
 //! (after -01), section "Network Congestion Control".
 //!
-//! **Rule** (w: reference window in segments, w_i: that of the last congestion, V = 25 ms, q: mean queueing delay)
+//! **Rule** (w: reference window in segments, `w_i`: that of the last congestion, V = 25 ms, q: mean queueing delay)
 //! ```text
 //! s = max(0.1, min(1, (8 (w - w_i) / w_i)^2))
 //! at most once per min(V, SRTT), and by the first that applies:

@@ -72,14 +72,14 @@ fn mean_rate(p: f64, interval: f64, seconds: f64) -> f64 {
     sent as f64 / (until - from)
 }
 
-/// The closed form for small p: the cube root of R_AI N^2 / (K C^2) (1/B + N / (55 us C))^2.
+/// The closed form for small p: the cube root of `R_AI` N^2 / (K C^2) (1/B + N / (55 us C))^2.
 fn closed_form(rate: f64) -> f64 {
     let additive = LINE as f64 * 1e-3 / WIRE_BITS;
     let events = 1.0 / COUNTER + 1.0 / (TIMER * rate);
     (additive / (TIMER * rate * rate) * events * events).cbrt()
 }
 
-/// Two flows on 40 Gbit/s have 2.404 M packets a second each: R_AI 4807.7, 1/B = 1.040e-4, N/(55 us C) = 7.564e-3, so
+/// Two flows on 40 Gbit/s have 2.404 M packets a second each: `R_AI` 4807.7, 1/B = 1.040e-4, N/(55 us C) = 7.564e-3, so
 /// p^3 = 4807.7 / (55e-6 x 5.779e12) x 5.88e-5 = 8.894e-10 and p = 9.62e-4. Additive increase after five periods
 /// instead of after each is a factor of about exp(-5 x 55 us x 2.404e6 p) in it, which makes p smaller.
 #[test]

@@ -352,8 +352,8 @@ class Dcqcn(Record):
     rate_timer: Period of the timer that raises the rate. Range: at least 1e-6 s.
     byte_counter: Bytes after which the byte counter raises the rate (B). Range: at least 1500 B.
     recovery_events: Events of a timer or counter that only recover the rate (F). Range: at least 1 (events).
-    additive: Step of additive increase (R_AI). Range: at least 0 bit/s.
-    hyper: Step of hyper increase (R_HAI). Range: at least 0 bit/s.
+    additive: Step of additive increase (`R_AI`). Range: at least 0 bit/s.
+    hyper: Step of hyper increase (`R_HAI`). Range: at least 0 bit/s.
     """
     def __init__(
         self,
@@ -638,7 +638,7 @@ class Swift(Record):
     scaling_high: Windows above this, which is more than `scaling_low`, add nothing. Range: more than 0 (segments).
     ai: Growth of the window in a round trip (ai). Range: more than 0 and at most 1000 (segments).
     beta: Part of the window that the excess of the delay, as part of the delay, takes. Range: more than 0 and at most 1.
-    max_mdf: Largest part that is taken at once (max_mdf). Range: more than 0 and less than 1.
+    max_mdf: Largest part that is taken at once (`max_mdf`). Range: more than 0 and less than 1.
     """
     def __init__(
         self,

@@ -171,7 +171,7 @@ impl Dcqcn {
             let periods = now.since(self.alpha_due).0 / period.0.max(1) + 1;
             // The same bits on every platform: that of the system differs in the last.
             self.alpha *= libm::pow(1.0 - self.params.g, periods as f64);
-            self.alpha_due = self.alpha_due + period * periods;
+            self.alpha_due += period * periods;
         }
         let mut events = 0;
         while self.is_limited && now >= self.rate_due {
@@ -181,7 +181,7 @@ impl Dcqcn {
             }
             events += 1;
             self.timer_events = self.timer_events.saturating_add(1);
-            self.rate_due = self.rate_due + self.period(self.params.rate_timer);
+            self.rate_due += self.period(self.params.rate_timer);
             self.increase();
         }
     }

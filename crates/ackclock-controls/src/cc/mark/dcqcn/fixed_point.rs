@@ -47,7 +47,7 @@ fn mean_rate(p: f64, interval: f64, seconds: f64) -> f64 {
     // The fluid model has no hyper increase.
     let hyper = Some(BitRate(LINE / 1000));
     let cnp_interval = Span::from_seconds(interval);
-    let params = DcqcnParams { hyper, cnp_interval, ..DcqcnParams::default() };
+    let params = DcqcnParams { cnp_interval, hyper, ..DcqcnParams::default() };
     let mut control = Dcqcn::new(params, &env).unwrap();
     let mut stream = Stream::new(1, Purpose::Control, 0);
     let mut window = Window { cwnd: 1000.0, ssthresh: f64::INFINITY };

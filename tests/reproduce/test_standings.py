@@ -2,12 +2,14 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ackclock.errors import AckclockError
 from ackclock.reproduce.read.folder import PAPERS, PaperError, read
+from ackclock.reproduce.run.classify import _is_proof
 from ackclock.reproduce.run.inference import (
     ClaimFound,
     Inference,
@@ -134,6 +136,10 @@ def test_an_exact_erratum_proves_a_claim_wrong(paper):
         "paper-error"
     )
     assert results(paper(claims, claim("E1", (9,), "{ below = 8 }")))["1"].standing.name == "open"
+    # One of random runs may be met by chance.
+    erratum = results(paper(claims, claim("E1", (5,), "{ below = 8 }")))["E1"]
+    assert _is_proof(erratum)
+    assert not _is_proof(replace(erratum, is_exact=False))
     with pytest.raises(PaperError, match='no erratum "E1"'):
         read(paper(claims))
 

@@ -4,6 +4,9 @@ Draws paths from a seed (rate, delay, buffer, control, end at which is captured)
 each, writes its capture, and calibrates the path from that file alone. Prints for how many of those
 whose buffer overflowed rate, delay and buffer are within 3, 2 and 15 %, and lists what is not.
 
+With `--kernel SECONDS` flows are Reno, CUBIC and BBR of the running kernel, in real time over our
+links, captured at the sender; the control is identified too. Runs with late packets are marked.
+
 Exit status: 0.
 """
 
@@ -20,10 +23,16 @@ from typing import Any
 import ackclock as ac
 from ackclock.captures.calibrate.estimate import estimate
 from ackclock.captures.calibrate.evidence import gather
+from ackclock.captures.identify.identification import identify
 from ackclock.captures.read.read import read_trace
+from ackclock.emulation.emulate import emulate
 
 GOALS = {"rate": 0.03, "base": 0.02, "buffer": 0.15}
 CONTROLS = ("reno", "cubic", "htcp", "highspeed", "illinois", "bbr", "compound", "westwood")
+
+KERNEL_CONTROLS = ("aimd", "cubic", "bbr")
+KERNEL_PATHS = ((20.0, 0.04, 70), (8.0, 0.08, 120), (40.0, 0.02, 100))
+"""Rate [Mbit/s], round trip [s], buffer [packets]."""
 
 
 def log_uniform(rng: random.Random, low: float, high: float) -> float:
@@ -120,6 +129,68 @@ def judge(path: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def print_kernel(seconds: float) -> None:
+    """Print the table of the kernel's controls.
+
+    Parameters
+    ----------
+    seconds
+        Length of each run.
+    """
+    print("| control | path | rate | base | buffer | identified | among three | valid |")
+    print("| --- | --- | ---: | ---: | ---: | --- | --- | --- |")
+    for rate, rtt, buffer in KERNEL_PATHS:
+        for control in KERNEL_CONTROLS:
+            print(judge_kernel(control, rate, rtt, buffer, seconds), flush=True)
+
+
+def judge_kernel(control: str, rate: float, rtt: float, buffer: int, seconds: float) -> str:
+    """Run a control of the kernel and write its row.
+
+    Parameters
+    ----------
+    control
+        Name of ours.
+    rate
+        Of the bottleneck [Mbit/s].
+    rtt
+        Round trip without queues [s].
+    buffer
+        Of the bottleneck [packets].
+    seconds
+        Length of the run.
+    """
+    net = {
+        "kind": "dumbbell", "pairs": 1, "rate": f"{rate} Mbps", "rtt": f"{rtt} s",
+        "buffer": f"{buffer} pkt",
+    }  # fmt: skip
+    flow = {"id": "f", "pair": 0, "cc": control}
+    data = {"duration": f"{seconds} s", "era": "linux", "net": net, "flows": [flow]}
+    run = emulate(ac.Scenario.from_data(data), captures=True)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "x.pcapng"
+        run.to_pcapng(file)
+        guess = estimate(gather(read_trace(file, interface=0).flows[0]))
+        answer = identify(file, interface=0)
+        three = identify(file, interface=0, among=KERNEL_CONTROLS)
+    truth = {"rate": rate * 1e6, "base": rtt, "buffer": buffer * 1500.0}
+    values = {"rate": guess.rate_bps, "base": guess.base_s, "buffer": guess.buffer_bytes}
+    cells = []
+    for name, value in values.items():
+        if value is None:
+            cells.append("not known")
+            continue
+        error = value.value / truth[name] - 1
+        cells.append(f"{error:+.1%}{'' if abs(error) <= GOALS[name] else ' (far)'}")
+    named = [
+        f"{one.answer} {max(one.probabilities.values(), default=0.0):.2f}"
+        for one in (answer, three)
+    ]
+    path = f"{rate:g} Mbit/s, {rtt * 1e3:g} ms, {buffer} pkt"
+    valid = "yes" if run.is_valid else "late"
+    return f"| {control} | {path} | {' | '.join(cells)} | {' | '.join(named)} | {valid} |"
+
+
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -128,7 +199,11 @@ def main() -> None:
     parser.add_argument("--qdisc", default="fifo", help="queue discipline")
     parser.add_argument("--loss", type=float, default=0.0, help="random loss")
     parser.add_argument("--json", type=Path, help="write each path's figures")
+    parser.add_argument("--kernel", type=float, metavar="SECONDS", help="the kernel's controls")
     arguments = parser.parse_args()
+    if arguments.kernel:
+        print_kernel(arguments.kernel)
+        return
     rows = []
     for seed in range(arguments.first, arguments.first + arguments.count):
         rows.append(judge(draw_path(seed, arguments.qdisc, arguments.loss)))

@@ -22,7 +22,7 @@ PYTEST_CORES := -n logical --maxprocesses 8 --dist loadfile
 test: export PROPTEST_RNG_SEED := 1
 RUST := Cargo.toml Cargo.lock $(shell find crates -path crates/ackclock-stacks -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants stacks docs html web test-web wheels test-wheel npm crates publish-crates site sbom recipes \
+.PHONY: help setup demo test test-full lint bench bench-check fuzz chaos audit mutants stacks guests docs html web test-web wheels test-wheel npm crates publish-crates site sbom recipes \
 	release test-release cut new clean
 
 help: ## list the targets
@@ -82,6 +82,16 @@ stacks: setup ## controls of s2n-quic in scenarios, connections of quinn and noq
 		cargo build --release -p ackclock-py-stacks --target-dir ../../target/stacks
 	cp target/stacks/release/lib_core.so python/ackclock/_core.abi3.so
 	$(BIN)/python -m pytest tests/stacks
+
+# Each at the version that its folder names, into target/guests; what has no tools here is left out.
+guests: setup ## guests: templates in Rust and Go, aioquic; each is tried
+	mkdir -p target/guests
+	$(PYTHON) -m venv target/guests/venv
+	target/guests/venv/bin/pip install --quiet --disable-pip-version-check -r examples/guests/aioquic/requirements.txt
+	cargo build --release --manifest-path examples/guests/rust/Cargo.toml --target-dir target/guests/rust
+	cp target/guests/rust/release/guest-template target/guests/template-rust
+	if command -v go; then cd examples/guests/go && CGO_ENABLED=0 go build -trimpath -o ../../../target/guests/template-go .; fi
+	$(BIN)/python -m pytest tests/guests
 
 bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes
 	$(PYTHON) benchmarks/compare.py

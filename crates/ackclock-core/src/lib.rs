@@ -15,7 +15,7 @@ mod registry_tests;
 
 pub use ackclock_base::{dscp, era, error, ids, percentiles, registry, rng, units, warm_up, wire};
 pub use ackclock_controls::{cc, recovery, scoreboard, slow_start};
-pub use ackclock_endpoint::{endpoint, outbox, record};
+pub use ackclock_endpoint::{datagrams, endpoint, outbox, record};
 pub use ackclock_fluid::{fluid, policy, sharing};
 pub use ackclock_packet::{api, compile, packet};
 pub use ackclock_queues::{impairment, qdisc};

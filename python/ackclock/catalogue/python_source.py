@@ -22,6 +22,7 @@ from ackclock._util import paths
 from ackclock._util.end_signals import find_end_signal, running_code, user_files
 from ackclock.catalogue import schema
 from ackclock.catalogue.code_permission import why_forbidden
+from ackclock.catalogue.guest_programs import Hired, describe_command, hire, list_guests
 from ackclock.catalogue.python_class import (
     AQM,
     CONTROL,
@@ -416,11 +417,17 @@ class Workshop:
         From which every instance's ``rng`` is seeded, together with its place.
     classes
         Its classes, as `bound` found them.
+    folder
+        What file names are relative to.
     """
 
-    def __init__(self, data: schema.Data, seed: int, classes: Mapping[str, Definition]) -> None:
+    def __init__(
+        self, data: schema.Data, seed: int, classes: Mapping[str, Definition], folder: Path
+    ) -> None:
         self._seed = seed
         self._data = data
+        self._folder = folder
+        self._has_guests = any(True for _ in list_guests(data))
         self._classes = classes
         # By what is passed to the core: the hash shortened, numbered where classes share it.
         self._definitions: dict[str, Definition] = {}
@@ -436,11 +443,11 @@ class Workshop:
                 self._definitions[code] = definition
 
     def __bool__(self) -> bool:
-        return bool(self._definitions)
+        return bool(self._definitions) or self._has_guests
 
     def core_form(self) -> schema.Data:
         """The scenario with each class named by its name and the hash of its code."""
-        if not self:
+        if not self._definitions:
             return self._data
         data = copy.deepcopy(self._data)
         for steps, _ in list(list_classes(data)):
@@ -454,19 +461,21 @@ class Workshop:
             }
         return data
 
-    def __call__(self, room: str, parameters: str, index: int) -> Made:
-        """Make an instance.
+    def __call__(self, room: str, parameters: str, index: int) -> Made | Hired:
+        """Make an instance, or say how a guest is started.
 
         Parameters
         ----------
         room
-            ``cc`` or ``qdisc``.
+            ``cc``, ``qdisc`` or ``guest``.
         parameters
-            JSON of the parameters, with ``code``.
+            JSON of the parameters, with ``code``; of a guest its table in the scenario.
         index
             Number of the flow or link.
         """
         values = json.loads(parameters)
+        if room == "guest":
+            return hire(values, self._folder, self._seed)
         definition = self._definitions[values.pop("code")]
         instance = definition.cls(**values)
         instance.rng = random.Random(f"{self._seed}/{room}/{index}")
@@ -475,7 +484,7 @@ class Workshop:
         return Made(instance, title, file, definition.cadence, definition.slow_start)
 
     def summary(self) -> schema.Data:
-        """What a run's summary says of the user's code: hash of all of it, and each class."""
+        """What a run's summary says of the user's code: hash of all of it, each class and guest."""
         classes = [
             {
                 "class": d.cls.__qualname__,
@@ -484,9 +493,15 @@ class Workshop:
             }
             for d in self._definitions.values()
         ]
-        hashes = "\n".join(sorted({d.sha256 for d in self._definitions.values()}))
-        digest = hashlib.sha256(hashes.encode()).hexdigest()
-        return {"user_code": classes, "user_code_hash": digest}
+        guests = {
+            describe_command(guest): guest.get("code") for _, guest in list_guests(self._data)
+        }
+        known = {d.sha256 for d in self._definitions.values()} | {str(h) for h in guests.values()}
+        digest = hashlib.sha256("\n".join(sorted(known)).encode()).hexdigest()
+        result: schema.Data = {"user_code": classes, "user_code_hash": digest}
+        if guests:
+            result["guests"] = [{"command": c, "code": code} for c, code in guests.items()]
+        return result
 
 
 def copy_code(data: schema.Data, classes: Mapping[str, Definition], target: Path) -> schema.Data:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ackclock._util import paths
+from ackclock.catalogue.guest_programs import without_guests
 from ackclock.catalogue.python_source import form_problem, list_classes, reference
 from ackclock.errors import Problem, ScenarioError
 
@@ -33,14 +34,15 @@ def replace_classes(data: schema.Data, file: Path) -> tuple[schema.Data, list[st
     Returns
     -------
     tuple
-        A copy of the scenario, and the classes that it named, as ``file.py:Class``.
+        A copy of the scenario, and the classes that it named, as ``file.py:Class``, and commands
+        of guests.
 
     Raises
     ------
     ScenarioError
         A reference has a wrong form, or its file is missing.
     """
-    result: Any = copy.deepcopy(data)
+    result, guests = without_guests(copy.deepcopy(data))
     named: list[str] = []
     problems: list[Problem] = []
     for steps, room in list(list_classes(result)):
@@ -59,4 +61,4 @@ def replace_classes(data: schema.Data, file: Path) -> tuple[schema.Data, list[st
         table[steps[-1]] = IN_PLACE[room]
     if problems:
         raise ScenarioError(problems)
-    return result, list(dict.fromkeys(named))
+    return result, list(dict.fromkeys([*named, *guests]))

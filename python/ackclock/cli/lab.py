@@ -47,7 +47,9 @@ def lab(
         scenario = load_scenario(file, changes)
         scenario.check()
         if scenario.holds_lock:
-            raise click.UsageError(f"{file}: algorithms written in Python do not run in the lab")
+            raise click.UsageError(
+                f"{file}: algorithms written in Python and guests do not run in the lab"
+            )
         fragment = fragment_of(scenario.resolve_files().to_toml())
     with LabServer(content, port) as server:
         address = server.url + fragment

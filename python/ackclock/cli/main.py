@@ -35,6 +35,9 @@ GROUPS: dict[str, dict[str, Home]] = {
     "Run": {
         "run": Home("ackclock.cli.run:run", "Simulate a scenario and print the summary."),
         "check": Home("ackclock.cli.check:check", "Check scenario files and predict their cost."),
+        "check-guest": Home(
+            "ackclock.cli.studies.guest:check_guest", "Try the guest protocol on a program."
+        ),
         "explain": Home(
             "ackclock.cli.check:explain", "Say what would run: routes, defaults, doubts."
         ),

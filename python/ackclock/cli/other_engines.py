@@ -64,14 +64,15 @@ def load_other(
 
 
 def describe_left_out(classes: Iterable[str]) -> list[str]:
-    """Warn of classes that were not checked.
+    """Warn of classes and guests that were not checked.
 
     Parameters
     ----------
     classes
-        As ``file.py:Class``.
+        As ``file.py:Class``, or commands of guests.
     """
-    return [f"{name} was not imported, so it was not checked" for name in classes]
+    verb = {True: "imported", False: "run"}
+    return [f"{name} was not {verb['.py:' in name]}, so it was not checked" for name in classes]
 
 
 def run_other(question: Case, file: Path, out: Path | None, *, as_json: bool, quiet: bool) -> None:

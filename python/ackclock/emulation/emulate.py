@@ -115,7 +115,7 @@ def _prepare(scenario: Scenario, known_as: Mapping[str, str]) -> tuple[Emulator,
 
     scenario.check()
     if scenario.holds_lock:
-        message = "algorithms written in Python are too slow for real time; leave them out"
+        message = "algorithms written in Python and guests do not run in real time; leave them out"
         raise UnsupportedError(message)
     try:
         emulator = _core.Emulator(scenario.core_json())

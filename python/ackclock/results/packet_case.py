@@ -70,10 +70,13 @@ def without_code(case: PacketCase) -> PacketCase:
         What was run.
     """
     from ackclock._util import paths
+    from ackclock.catalogue.guest_programs import without_guests
     from ackclock.catalogue.python_source import list_classes
     from ackclock.catalogue.without_code import IN_PLACE
 
     replacements = {
         paths.text(list(steps)): IN_PLACE[room] for steps, room in list_classes(case.data)
     }
-    return case.replace(**replacements) if replacements else case
+    case = case.replace(**replacements) if replacements else case
+    bare, guests = without_guests(case.data)
+    return case.replace(flows=bare["flows"], traffic=bare.get("traffic")) if guests else case

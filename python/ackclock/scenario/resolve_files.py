@@ -6,6 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from ackclock.catalogue import python_source
+from ackclock.catalogue.guest_programs import check_guests
 from ackclock.catalogue.network_kinds import kind_of
 from ackclock.scenario.step_file import read_steps
 from ackclock.scenario.traces import delivery, resolve_replayed
@@ -51,6 +52,7 @@ def resolve(data: Data, folder: Path) -> Data:
         )
     # A network's file names no class, and may have a million links.
     python_source.check({**result, "net": data["net"]}, folder)
+    check_guests(result, folder)
     return result
 
 

@@ -260,16 +260,23 @@ class Scenario(Frozen):
         target
             The folder, which gets these files; the copy's paths are relative to it.
         """
+        from ackclock.catalogue.guest_programs import name_everywhere
         from ackclock.catalogue.python_source import copy_code
 
         data = copy_code(self._without_files(), self._classes, target)
+        data = name_everywhere(data, self._folder)
         return Scenario.from_data(data, target / "scenario.toml")
+
+    @property
+    def _folder(self) -> Path:
+        """What file names are relative to."""
+        return Path() if self._file is None else self._file.parent
 
     def _resolve(self) -> dict[str, Any]:
         if self._full is None:
             from ackclock.scenario.resolve_files import resolve
 
-            folder = Path() if self._file is None else self._file.parent
+            folder = self._folder
             try:
                 full = resolve(self._data, folder)
             except ScenarioError as error:
@@ -346,7 +353,7 @@ class Scenario(Frozen):
 
     @property
     def holds_lock(self) -> bool:
-        """Whether user-defined Python code runs inside the engine."""
+        """Whether user-defined Python code or guests run inside the engine."""
         return bool(self._workshop())
 
     @property
@@ -512,7 +519,7 @@ class Scenario(Frozen):
         from ackclock.catalogue.python_source import Workshop
 
         full = expand(self._resolve())
-        return Workshop(full, self.seed, self._classes)
+        return Workshop(full, self.seed, self._classes, self._folder)
 
     def _add_file(self, problems: Iterable[Problem]) -> ScenarioError:
         file = None if self._file is None else str(self._file)
@@ -594,7 +601,7 @@ class Scenario(Frozen):
 
         self.check()
         if self.holds_lock:
-            raise UnsupportedError("algorithms written in Python do not run in the lab")
+            raise UnsupportedError("algorithms written in Python and guests do not run in the lab")
         return lab_widget(self.resolve_files().to_toml(), height)
 
     def run(

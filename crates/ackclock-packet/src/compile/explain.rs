@@ -26,6 +26,9 @@ mod cost {
     pub(super) const LINK: f64 = 1.5e-6;
     /// A recorded row.
     pub(super) const ROW: f64 = 60e-9;
+    /// A packet that is handed to a guest, and what starting its two programs takes; what it computes is not known.
+    pub(super) const GUEST: f64 = 30e-6;
+    pub(super) const GUESTS: f64 = 0.05;
     /// A run.
     pub(super) const RUN: f64 = 150e-6;
     /// Flows whose state fills the caches; beyond, everything takes up to so many times as long.
@@ -224,7 +227,8 @@ pub fn predict(plan: &Plan) -> Predicted {
     let fill = plan.flows.len() as f64 / cost::CACHED_FLOWS;
     let slower = 1.0 + (cost::UNCACHED - 1.0) * fill / (1.0 + fill);
     let packets_s = hops_s + ends * cost::END;
-    let cpu_s = slower * (packets_s + ticks_s) + recorded_rows * cost::ROW + fixed_s;
+    let guests_s: f64 = (0..plan.flows.len()).map(|f| guest_s(plan, &passages, f)).sum();
+    let cpu_s = slower * (packets_s + ticks_s) + guests_s + recorded_rows * cost::ROW + fixed_s;
     let (dearest, dearest_s) = dearest(plan, &passages, &timers, packets_s);
     Predicted {
         packet_hops,
@@ -238,6 +242,14 @@ pub fn predict(plan: &Plan) -> Predicted {
         dearest_share: (slower * dearest_s / cpu_s).min(1.0),
         fixed_s,
     }
+}
+
+/// What a flow takes because a program is both its ends [s].
+fn guest_s(plan: &Plan, passages: &Passages, f: usize) -> f64 {
+    if !plan.flows[f].has_guest() {
+        return 0.0;
+    }
+    cost::GUESTS + passages.ends[f].iter().sum::<f64>() * cost::GUEST
 }
 
 /// The key that causes most of the time, and how much [s]; `packets_s` is that of all packets.
@@ -271,6 +283,8 @@ fn dearest(plan: &Plan, passages: &Passages, timers: &[Timers], packets_s: f64) 
             _ => "",
         };
         take(&first.path, key, if all > 0.0 { packets_s * of / all } else { 0.0 });
+        let guests_s = (begin..end).map(|f| guest_s(plan, passages, f)).sum();
+        take(&first.path, ".guest", guests_s);
         begin = end;
     }
     most

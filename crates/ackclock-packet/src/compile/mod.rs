@@ -17,7 +17,7 @@ mod work;
 pub use explain::{Explained, Predicted, explain, predict};
 pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{
-    LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanLink, PlanSender, Schedule,
+    GUEST, LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanLink, PlanSender, Schedule,
 };
 pub use spelled_out::{SpelledOut, spell_out};
 pub use work::{Passages, passages};

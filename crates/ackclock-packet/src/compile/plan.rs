@@ -62,13 +62,15 @@ impl Plan {
 
     /// Round-trip propagation of every flow: the delays of its data's and its acknowledgements' links.
     pub fn round_trips(&self) -> Vec<Span> {
+        self.flows.iter().map(|flow| self.round_trip(flow)).collect()
+    }
+
+    /// Round-trip propagation of a flow.
+    pub fn round_trip(&self, flow: &PlanFlow) -> Span {
         let way = |route: &[LinkId]| {
             route.iter().fold(0u64, |sum, l| sum.saturating_add(self.links[l.index()].delay.0))
         };
-        self.flows
-            .iter()
-            .map(|flow| Span(way(&flow.route).saturating_add(way(&flow.ack_route))))
-            .collect()
+        Span(way(&flow.route).saturating_add(way(&flow.ack_route)))
     }
 
     /// What a packet of so many bytes takes at least to be sent by each of these links, without propagation.
@@ -305,6 +307,16 @@ impl PlanFlow {
                 [full.min(short), self.tcp.ack_size].map(|size| size.saturating_add(option))
             }
         }
+    }
+}
+
+/// Name of what is in the place of a control where a program is both ends of a flow.
+pub const GUEST: &str = "guest";
+
+impl PlanFlow {
+    /// Whether a program is both its ends.
+    pub fn has_guest(&self) -> bool {
+        matches!(&*self.sender, PlanSender::Quic { cc, .. } if cc.kind() == GUEST)
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod aqm;
 mod control;
+mod guest;
 mod names;
 pub(crate) mod views;
 
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ackclock_core::cc::{CcEnv, CongestionControl};
+use ackclock_core::compile::GUEST;
 use ackclock_core::error::Problem;
 use ackclock_core::packet::{Custom, Ends, EndsEnv, Made, Place};
 use ackclock_core::qdisc::managed::Managed;
@@ -218,7 +220,11 @@ impl Custom for UserCode {
         env: &EndsEnv<'_>,
         place: Place<'_>,
     ) -> Option<Result<Ends, Problem>> {
-        LIBRARIES.quic_ends(cc, env, place)
+        if cc.kind() != GUEST {
+            return LIBRARIES.quic_ends(cc, env, place);
+        }
+        let make = self.make.as_ref()?;
+        Some(guest::ends(self, make, cc, env, place))
     }
 
     fn is_used(&self) -> bool {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{FrameStream, Media, Names, QuicOptions, Transport};
+use super::{FrameStream, Guest, Media, Names, QuicOptions, Transport};
 use crate::dscp::Dscp;
 use crate::registry::Spec;
 use crate::units::{BitRate, Bytes, Span};
@@ -90,6 +90,9 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-room" = "source"))]
     pub source: Option<Spec>,
+    /// A program that is both ends in place of ours: a shipped stack in virtual time. Settings come from `quic`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guest: Option<Guest>,
     /// Differentiated services code point of all its packets, either way: a number of 0 to 63, or a name as
     /// `ef`, `af41`, `cs1`. Left out: 0. Disciplines with `classes` may look at it.
     #[serde(skip_serializing_if = "Option::is_none")]

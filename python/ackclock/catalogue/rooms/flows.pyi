@@ -28,6 +28,7 @@ class Flow(Record):
     recovery: Loss recovery of TCP.
     slow_start: Slow start rule.
     source: An unresponsive source (`cbr`, `pareto-on-off`, ...) in place of TCP.
+    guest: A program that is both ends in place of ours: a shipped stack in virtual time.
     dscp: Differentiated services code point of all its packets, either way: a number of 0 to 63, or a name as `ef`, `af41`, `cs1`. Range: from 0 to 63.
     tcp: TCP settings of this flow.
     quic: QUIC settings of this flow.
@@ -57,6 +58,7 @@ class Flow(Record):
         recovery: Record | str | dict[str, Any] | None = ...,
         slow_start: Record | str | dict[str, Any] | None = ...,
         source: Record | str | dict[str, Any] | None = ...,
+        guest: Any = ...,
         dscp: int | str | None = ...,
         tcp: Any = ...,
         quic: Any = ...,

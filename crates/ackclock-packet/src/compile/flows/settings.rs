@@ -3,12 +3,12 @@
 use std::sync::{Arc, LazyLock};
 
 use super::{Context, Definition};
-use crate::compile::plan::PlanSender;
+use crate::compile::plan::{GUEST, PlanSender};
 use crate::era::Era;
 use crate::ids::FlowId;
 use crate::quic::{FrameStreams, QuicConfig};
 use crate::registry::{Range, Spec};
-use crate::scenario::{Flow, FrameStream, Media, QuicOptions, TcpOptions, Transport};
+use crate::scenario::{Flow, FrameStream, Guest, Media, QuicOptions, TcpOptions, Transport};
 use crate::tcp::TcpConfig;
 use crate::traffic::source::{self, Bundles, PacketSizes, SourceEnv};
 use crate::units::{BitRate, Bytes, Span};
@@ -92,6 +92,7 @@ impl Context<'_> {
         }
         self.streams(definition, size);
         self.transport(definition);
+        self.guest(definition);
         if flow.source.is_some() {
             for (key, given) in [
                 ("transport", flow.transport.is_some()),
@@ -104,6 +105,7 @@ impl Context<'_> {
                 ("recovery", flow.recovery.is_some()),
                 ("slow_start", flow.slow_start.is_some()),
                 ("size", size.is_some()),
+                ("guest", flow.guest.is_some()),
             ] {
                 if given {
                     self.wrong(
@@ -112,6 +114,45 @@ impl Context<'_> {
                          sends until its stop",
                     );
                 }
+            }
+        }
+    }
+
+    /// Checks that a flow of a guest has nothing else in the guest's place.
+    fn guest(&mut self, definition: &Definition<'_>) {
+        let Definition { flow, path, .. } = definition;
+        let Some(guest) = flow.guest.as_ref().filter(|_| flow.source.is_none()) else { return };
+        if let Some(problem) = guest
+            .patience
+            .and_then(|wait| PATIENCE.problem(wait.seconds(), || format!("{path}.guest.patience")))
+        {
+            self.problems.push(problem);
+        }
+        if guest.command.is_empty() {
+            self.wrong(
+                format!("{path}.guest.command"),
+                "is empty, expected a program and its arguments",
+            );
+        }
+        if guest.name.as_ref().is_some_and(|name| name.is_empty() || name.len() > LONGEST_NAME) {
+            self.wrong(
+                format!("{path}.guest.name"),
+                format!("expected 1 to {LONGEST_NAME} bytes of text"),
+            );
+        }
+        for (key, given) in [
+            ("transport", flow.transport == Some(Transport::Tcp)),
+            ("cc", flow.cc.is_some()),
+            ("slow_start", flow.slow_start.is_some()),
+            ("app", flow.app.is_some()),
+            ("media", flow.media.is_some()),
+            ("streams", flow.streams.is_some()),
+        ] {
+            if given {
+                self.wrong(
+                    format!("{path}.{key}"),
+                    "has no meaning beside guest, a program that is both ends of the flow; expected none",
+                );
             }
         }
     }
@@ -187,8 +228,9 @@ impl Context<'_> {
             return;
         }
         if era.is_ns2() {
+            let key = if flow.guest.is_some() { "guest" } else { "transport" };
             let message = format!("is \"quic\" in era {}; expected era quic or rfc", era.name());
-            self.wrong(format!("{path}.transport"), message);
+            self.wrong(format!("{path}.{key}"), message);
         }
         if flow.recovery.is_some() {
             let message = "has no meaning in a flow over QUIC, whose loss recovery is that of RFC 9002; expected none";
@@ -225,6 +267,15 @@ impl Context<'_> {
             return PlanSender::Source { source: source.clone(), packets };
         }
         let of_era = if era == Era::Quic { Transport::Quic } else { Transport::Tcp };
+        if let Some(guest) = &flow.guest {
+            return PlanSender::Quic {
+                slow_start: "standard".into(),
+                config: Arc::new(QuicConfig::of(&flow.quic.over(&self.scenario.quic))),
+                control: Arc::from(guest.name.as_deref().unwrap_or(GUEST)),
+                cc: guest_spec(guest),
+                streams: None,
+            };
+        }
         if flow.transport.unwrap_or(of_era) == Transport::Quic {
             let cc = flow.cc.clone().unwrap_or_else(|| "cubic".into());
             let slow_start = flow.slow_start.clone().unwrap_or_else(|| "standard".into());
@@ -263,6 +314,13 @@ impl Context<'_> {
     }
 }
 
+/// A guest in the place of a congestion control, which it has itself.
+fn guest_spec(guest: &Guest) -> Spec {
+    let mut table = serde_json::to_value(guest).unwrap_or_default();
+    table["kind"] = GUEST.into();
+    serde_json::from_value(table).unwrap_or_else(|_| GUEST.into())
+}
+
 /// How large the packets of a source are; full ones where its parameters are wrong, which the check reports.
 fn source_packets(source: &Spec, era: Era) -> PacketSizes {
     // No size depends on where the flow goes.
@@ -298,6 +356,9 @@ fn frame_numbers(stream: &FrameStream) -> [Option<f64>; 6] {
     ]
 }
 
+/// Most bytes of the name of a guest.
+const LONGEST_NAME: usize = 64;
+static PATIENCE: LazyLock<Range> = LazyLock::new(|| Range::of::<Guest>("patience"));
 static SIZE: LazyLock<Range> = LazyLock::new(|| Range::of::<Flow>("size"));
 static EVERY: LazyLock<Range> = LazyLock::new(|| Range::of::<Flow>("every"));
 const TCP_KEYS: [&str; 9] = [

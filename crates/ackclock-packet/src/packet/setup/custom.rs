@@ -9,7 +9,8 @@ use crate::ids::FlowId;
 use crate::qdisc::{QdiscEnv, QueueDisc};
 use crate::quic::QuicConfig;
 use crate::registry::Spec;
-use crate::units::{Bytes, Time};
+use crate::tcp::Supply;
+use crate::units::{Bytes, Span, Time};
 
 /// A user-defined algorithm, or why it cannot be built; `None` leaves the spec to the registry.
 pub type Made<A> = Option<Result<Box<A>, Problem>>;
@@ -30,6 +31,10 @@ pub struct EndsEnv<'a> {
     pub stop: Option<Time>,
     /// The application hands over its data bit by bit.
     pub is_paced: bool,
+    /// How it hands over its data, if so.
+    pub supply: Option<&'a Supply>,
+    /// Propagation there and back.
+    pub round_trip: Span,
     /// Seed of the run.
     pub seed: u64,
 }

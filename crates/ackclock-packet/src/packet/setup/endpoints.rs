@@ -213,13 +213,20 @@ fn build_quic_pair(
         size: flow.size,
         stop: flow.stop,
         is_paced: flow.supply.is_some() || streams.is_some(),
+        supply: flow.supply.as_deref(),
+        round_trip: plan.round_trip(flow),
         seed: plan.seed,
     };
-    let path = format!("{}.cc", flow.path);
+    let key = if flow.has_guest() { "guest" } else { "cc" };
+    let path = format!("{}.{key}", flow.path);
     let place = Place { index: id.0, name: &flow.name, path: &path };
     if let Some(made) = custom.quic_ends(cc, &ends, place) {
         let (sender, receiver) = made.map_err(|problem| vec![problem])?;
         return Ok((Some(sender), Some(receiver)));
+    }
+    if flow.has_guest() {
+        let message = "is a program, and none can be started here; expected a flow without guest";
+        return Err(vec![Problem::new(format!("{}.guest", flow.path), message)]);
     }
     let env = CcEnv {
         mss: flow.tcp.mss,

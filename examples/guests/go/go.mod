@@ -1,0 +1,3 @@
+module example.org/ackclock/guest
+
+go 1.21

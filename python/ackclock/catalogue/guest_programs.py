@@ -205,7 +205,7 @@ def name_everywhere(data: schema.Data, folder: Path) -> schema.Data:
     """
     if not any(True for _ in list_guests(data)):
         return data
-    result: Any = copy.deepcopy(data)
+    result: schema.Data = copy.deepcopy(data)
     for _, guest in list_guests(result):
         for place, file in _files(guest["command"], folder):
             if place > 0 or os.sep in guest["command"][0]:

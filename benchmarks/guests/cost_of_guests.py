@@ -1,8 +1,8 @@
 """What guests cost: microseconds an exchange, and a run beside the same flow of ours.
 
-``python benchmarks/guests/measure.py [COMMAND ...]`` drives each as a guest: one flow for 10 s of
-10 Mbit/s. Left out: the template in Python. A packet costs an exchange with the guest, the work of
-the stack included; the floor of it is what two processes take to pass each other a byte.
+``python benchmarks/guests/cost_of_guests.py [COMMAND ...]`` drives each as a guest: one flow for
+10 s of 10 Mbit/s. Left out: the template in Python. A packet costs an exchange with the guest, the
+work of the stack included; its floor is what a byte takes to a process and back.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def main() -> None:
     commands = sys.argv[1:] or [f"{sys.executable} {TEMPLATE}"]
     print(f"a byte to a process and back: {measure_floor():.1f} us")
     print(f"{'flow':<50} {'s':>7} {'packets':>8} {'us/packet':>9} {'Mbit/s':>7}")
-    ours = {"transport": "quic", "cc": "reno"}
-    flows = [("ours", ours)]
+    ours: dict[str, object] = {"transport": "quic", "cc": "reno"}
+    flows: list[tuple[str, dict[str, object]]] = [("ours", ours)]
     flows += [(command, {"guest": {"command": shlex.split(command)}}) for command in commands]
     measure(ours)  # what is imported at the first run is not its time
     for name, flow in flows:

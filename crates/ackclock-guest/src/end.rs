@@ -519,7 +519,7 @@ impl Endpoint for GuestEnd {
             };
         }
         let pacing = (self.state.pacing_bps > 0)
-            .then(|| ("pacing_bps", self.state.pacing_bps as f64))
+            .then_some(("pacing_bps", self.state.pacing_bps as f64))
             .into_iter()
             .collect();
         Snapshot {

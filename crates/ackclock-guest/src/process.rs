@@ -308,7 +308,7 @@ impl Guest for Process {
             std::thread::sleep(Duration::from_millis(10));
         }
         let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
-        errors.iter().map(|line| format!("\n  {line}")).collect()
+        errors.iter().flat_map(|line| ["\n  ", line]).collect()
     }
 }
 

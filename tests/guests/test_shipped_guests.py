@@ -32,8 +32,9 @@ def built(command: list[str]) -> list[str]:
         [str(BUILT / "template-go")],
         [*AIOQUIC, "reno"],
         [*AIOQUIC, "cubic"],
+        [str(BUILT / "connection-guest"), "quinn/cubic"],
     ],
-    ids=["rust", "go", "aioquic-reno", "aioquic-cubic"],
+    ids=["rust", "go", "aioquic-reno", "aioquic-cubic", "quinn-cubic"],
 )
 def test_each_passes_the_test_of_the_protocol(command: list[str]) -> None:
     failed = [check for check in check_guest(built(command)) if not check.ok]

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use ackclock_core::datagrams::Datagrams;
+use ackclock_core::endpoint::{Deadline, EndpointCtx};
 use ackclock_core::ids::FlowId;
 use ackclock_core::packet::EndsEnv;
-use ackclock_core::endpoint::{Deadline, EndpointCtx};
 use ackclock_core::units::Time;
 use ackclock_core::wire::{Flags, Packet};
 
 use super::peer::{Happened, Mark, Peer, TO_CLIENT};
-use super::wire::Wire;
 
 /// Bytes of IPv4 and UDP headers.
 const BELOW: usize = 28;
@@ -20,7 +20,7 @@ pub(super) struct End {
     /// The direction in which it sends.
     way: usize,
     base: Instant,
-    wire: Wire,
+    wire: Datagrams,
     ecn: bool,
     pub(super) peer: Box<dyn Peer>,
     pub(super) deadline: Deadline,
@@ -36,7 +36,7 @@ impl End {
         env: &EndsEnv<'_>,
         way: usize,
         base: Instant,
-        wire: Wire,
+        wire: Datagrams,
         peer: Box<dyn Peer>,
     ) -> Self {
         Self {

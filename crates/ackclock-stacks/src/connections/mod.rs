@@ -1,7 +1,7 @@
 //! Whole connections of shipped stacks as the two ends of a flow: real packets, real ACK frames, TLS.
 //!
 //! What: a client sends a stream to a server. The engine carries a packet for each of their datagrams, of the same size,
-//! through links and queues; what a datagram contains is kept beside ([`wire`]). Neither reads a clock.
+//! through links and queues; what a datagram contains is kept beside ([`ackclock_core::datagrams`]). Neither reads a clock.
 //!
 //! **Source**: crates [`quinn`] and [`noq`], a file each. A further one implements [`peer::Peer`].
 //!
@@ -15,6 +15,7 @@
 
 mod end;
 mod ends;
+pub mod guest;
 mod library;
 mod noq;
 mod peer;
@@ -23,11 +24,11 @@ mod quinn;
 mod randomness;
 mod seen;
 mod tls;
-mod wire;
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use ackclock_core::datagrams::Datagrams;
 use ackclock_core::error::Problem;
 use ackclock_core::packet::{Ends, EndsEnv, Place};
 use ackclock_core::quic::QuicConfig;
@@ -38,7 +39,6 @@ use end::End;
 use ends::{Client, Server};
 use peer::{Peer, TO_CLIENT, TO_SERVER};
 use seen::Seen;
-use wire::Wire;
 
 /// Bytes that the client keeps ready to send.
 const READY: u64 = 8 << 20;
@@ -132,7 +132,7 @@ fn ends(env: &EndsEnv<'_>, ([client, server], seen): Pair) -> Ends {
     // The libraries measure differences of instants only; which one the first is does not matter.
     #[expect(clippy::disallowed_methods, reason = "the instants of the libraries begin somewhere")]
     let base = Instant::now();
-    let wire = Wire::default();
+    let wire = Datagrams::default();
     let end = |way, peer| End::new(env, way, base, wire.clone(), peer);
     let datagram = f64::from(env.config.max_datagram);
     let sender = Client::new(end(TO_SERVER, client), seen, env.size, datagram);

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ackclock import Scenario
 from ackclock.scenario.load import load
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples/data-centre"
@@ -16,11 +17,26 @@ def bottleneck(run):
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_every_example_uses_more_than_half_of_its_bottleneck_and_drops_nothing(file):
-    run = load(file).run()
-    link = bottleneck(run)
+def test_an_example_uses_four_fifths_of_its_bottleneck_and_drops_nothing(file):
+    link = bottleneck(load(file).run())
     assert link["drops"] == 0
-    assert link["utilisation"] > 0.5
+    # TIMELY uses 64 %, which docs/explanation/data-centre.md reports.
+    assert file.stem == "timely" or link["utilisation"] > 0.8
+
+
+@pytest.mark.parametrize("cc", ["timely", "dcqcn", "swift", "scream"])
+def test_alone_on_an_ordinary_path_a_control_gets_the_same_over_tcp_and_quic(cc):
+    net = {"kind": "dumbbell", "pairs": 1, "rate": "20 Mbps", "rtt": "40 ms", "buffer": "1 bdp"}
+    flow = {"id": "f", "pair": 0, "cc": cc}
+    goodputs = []
+    # The time for which a receiver of QUIC holds an acknowledgement is delay to Swift.
+    at_once = {"transport": "quic", "quic": {"ack_eliciting_threshold": 0}}
+    for choice in ({"recovery": "rack"}, at_once):
+        case = {"net": net, "flows": [flow | choice], "duration": "20 s", "warmup": "5 s"}
+        run = Scenario.from_data(case).run()
+        goodputs.append(run.summary["flows"][0]["goodput_bps"])
+    assert min(goodputs) > 0.75 * 20e6
+    assert max(goodputs) < 1.2 * min(goodputs)
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
@@ -39,7 +55,7 @@ def test_over_quic_every_control_finishes_a_transfer(file):
 )
 def test_screams_window_is_near_that_of_its_authors_simulator(begin_s, end_s, window_kb):
     # EricssonResearch/scream c8f84c3, scream_simulator.cpp unchanged: means of its log,
-    # which were 6 to 22 % below ours.
+    # which were 6 to 22 % below ours. The bound was set when that was known.
     scenario = load(FOLDER / "scream.toml")
     flow = {"pair": 0, "cc": {"kind": "scream", "l4s": True}, "media": {"max": "20 Mbps"}}
     samples = scenario.replace(flows=[flow]).run().tables["flow_samples"].to_pydict()

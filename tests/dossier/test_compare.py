@@ -40,7 +40,6 @@ def test_cubic_loses_less_and_bbr_queues_less_and_the_page_says_so(saved):
     assert better["5.1.2 Standing queue: queue: 1 flow"] == "bbr"
     counts = Counter(better.values())
     assert pair["better"] == {name: counts[name] for name in ("cubic", "bbr")}
-    assert counts["cubic"] != counts["bbr"]
     assert "cubic meets and bbr does not: 5.1.3 Loss by buffer." in output
     assert "bbr is better in" in output
 

@@ -100,4 +100,4 @@ def test_a_control_in_python_is_refused_before_anything_is_served(monkeypatch, t
     scenario.write_text(made.to_toml())
     result = CliRunner().invoke(cli.cli, ["lab", str(scenario), "--no-browser"])
     assert result.exit_code == 2
-    assert "algorithms written in Python do not run in the lab" in result.output
+    assert "algorithms written in Python and guests do not run in the lab" in result.output

@@ -10,7 +10,6 @@ from ackclock.prove import elsewhere
 from ackclock.prove.controls import RELATIONS
 from ackclock.prove.cycle import cycle_terms, steps_of
 from ackclock.prove.path import Curves, Path, path_terms
-from ackclock.prove.properties import read_claim
 from ackclock.prove.refine import Samples, left_rules, obeys
 from ackclock.prove.solvers import Limits, decide
 from ackclock.prove.terms import equal, negated
@@ -116,10 +115,9 @@ def test_a_run_that_leaves_one_rule_names_it_and_one_that_leaves_more_says_sever
 def test_what_a_path_does_is_no_constant_of_shipped_code(monkeypatch):
     """The threshold of marks is the path's, and may be any; a constant may not."""
     relation = RELATIONS["dctcp"]
-    claim = read_claim("loss-above=2")
     values = {**relation.parameters, "marks_above": Fraction(7)}
     monkeypatch.setattr(elsewhere, "_libraries", lambda _: ["mine"])
-    elsewhere.check_elsewhere("stacks", relation, values, claim)
+    elsewhere.check_elsewhere("stacks", relation, values)
     changed = replace(relation, units={})
     with pytest.raises(UnsupportedError, match="has its constants; leave marks_above"):
-        elsewhere.check_elsewhere("stacks", changed, values, claim)
+        elsewhere.check_elsewhere("stacks", changed, values)

@@ -92,9 +92,9 @@ def test_rounding_at_a_bound_is_neither_met_too_late_nor_missed_too_soon():
     assert one([0.1 + 0.2], {"at_most": 0.3}, is_exact=True).outcome == "met"
     # An interval that touches a bound but for rounding holds a number that is expected.
     touching = 1.0 - 1e-14
-    assert one([0.5], {"at_least": 1}, given=(0.0, touching)).outcome == "undecided"
-    assert one([1.5], {"at_most": 1}, given=(1 / touching, 2.0)).outcome == "undecided"
-    assert one([0.5], {"at_least": 1}, given=(0.0, 1.0 - 1e-9)).outcome == "missed"
+    assert one([0.5], {"at_least": 1}, query_interval=(0.0, touching)).outcome == "undecided"
+    assert one([1.5], {"at_most": 1}, query_interval=(1 / touching, 2.0)).outcome == "undecided"
+    assert one([0.5], {"at_least": 1}, query_interval=(0.0, 1.0 - 1e-9)).outcome == "missed"
     # Relative to large bounds, and not below 1e-12 for small ones.
     assert one([1e9 - 1e-4], {"at_least": 1e9}, is_exact=True).outcome == "met"
     assert one([1e9 - 1e-2], {"at_least": 1e9}, is_exact=True).outcome == "missed"
@@ -140,8 +140,8 @@ def test_bounds_may_be_columns_of_the_measure():
 
 
 def test_an_interval_of_the_query_is_taken():
-    assert one([5.0], {"at_least": 4}, given=(4.5, 5.5)).outcome == "met"
-    assert one([5.0], {"at_least": 4}, given=(3.5, 6.5)).outcome == "undecided"
+    assert one([5.0], {"at_least": 4}, query_interval=(4.5, 5.5)).outcome == "met"
+    assert one([5.0], {"at_least": 4}, query_interval=(3.5, 6.5)).outcome == "undecided"
 
 
 def test_one_number_that_misses_is_enough():

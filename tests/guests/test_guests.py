@@ -192,6 +192,19 @@ def test_no_guest_runs_where_no_code_may(
         ackclock.load(file).run()
 
 
+@pytest.mark.parametrize("traffic", ['["x"]', '[{ flow = "x" }]', "3"])
+@pytest.mark.parametrize("words", [[], ["--no-code"]])
+def test_a_wrong_form_beside_a_guest_is_a_sentence(
+    words: list[str], traffic: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "wrong.toml"
+    net = '{ kind = "dumbbell", pairs = 1, rate = "10 Mbps", rtt = "40 ms", buffer = "50 pkt" }'
+    flow = '[[flows]]\npair = 0\nguest = { command = ["python3", "x.py"] }\n'
+    file.write_text(f'duration = "1 s"\ntraffic = {traffic}\nnet = {net}\n{flow}')
+    assert main([*words, "check", str(file)]) == 2
+    assert f"{file}: traffic" in "".join(capsys.readouterr())
+
+
 def test_a_program_that_is_missing_or_another_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match='there is no program "no-such-stack"'):
         scenario({"pair": 0, "guest": {"command": ["no-such-stack"]}}).check()

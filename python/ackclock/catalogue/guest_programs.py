@@ -57,13 +57,19 @@ def list_guests(data: schema.Data) -> Iterator[tuple[str, schema.Data]]:
     data
         The scenario as plain data.
     """
-    for index, flow in enumerate(data.get("flows", ())):
-        if isinstance(flow, dict) and isinstance(flow.get("guest"), dict):
-            yield f"flows[{index}].guest", flow["guest"]
-    for index, traffic in enumerate(data.get("traffic", ())):
-        flow = traffic.get("flow", {}) if isinstance(traffic, dict) else {}
-        if isinstance(flow, dict) and isinstance(flow.get("guest"), dict):
-            yield f"traffic[{index}].flow.guest", flow["guest"]
+    for path, flow in _list_flows(data):
+        if isinstance(flow.get("guest"), dict):
+            yield f"{path}.guest", flow["guest"]
+
+
+def _list_flows(data: schema.Data) -> Iterator[tuple[str, schema.Data]]:
+    """List the flows of a scenario that may be wrong in form: paths and tables, of tables alone."""
+    for key, inner in (("flows", ""), ("traffic", ".flow")):
+        entries = data.get(key)
+        for index, entry in enumerate(entries if isinstance(entries, list | tuple) else ()):
+            flow = entry.get("flow") if inner and isinstance(entry, dict) else entry
+            if isinstance(flow, dict):
+                yield f"{key}[{index}]{inner}", flow
 
 
 def describe_command(guest: schema.Data) -> str:
@@ -230,9 +236,8 @@ def without_guests(data: schema.Data) -> tuple[schema.Data, list[str]]:
         return data, []
     result: Any = copy.deepcopy(data)
     named: list[str] = []
-    flows = [*result.get("flows", ()), *(t.get("flow", {}) for t in result.get("traffic", ()))]
-    for flow in flows:
-        guest = flow.pop("guest", None) if isinstance(flow, dict) else None
+    for _, flow in _list_flows(result):
+        guest = flow.pop("guest", None)
         if guest is not None:
             flow["transport"] = "quic"
             named.append(describe_command(guest) if isinstance(guest, dict) else str(guest))

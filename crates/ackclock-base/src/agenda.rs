@@ -62,8 +62,8 @@ impl Agenda {
     #[inline]
     pub fn first_beside(&self, who: u32) -> u32 {
         let depth = self.rounds.len().saturating_sub(2);
-        let place = who as usize / ARITY.pow(depth as u32 + 1);
-        self.rounds.get(depth).map_or(self.first.who, |round| round[place].who)
+        let node = who as usize / ARITY.pow(depth as u32 + 1);
+        self.rounds.get(depth).map_or(self.first.who, |round| round[node].who)
     }
 
     /// What [`Self::set`] reads first for an entry: its time, and the winner of its first match.
@@ -87,18 +87,18 @@ impl Agenda {
             return self.replay(who);
         }
         let mut changed = Entry { time, who };
-        let mut place = who as usize / ARITY;
+        let mut node = who as usize / ARITY;
         for depth in 0..self.rounds.len() {
-            let before = self.rounds[depth][place];
+            let before = self.rounds[depth][node];
             changed = if changed < before {
                 changed
             } else if before.who == who {
-                self.winner(depth, place)
+                self.winner(depth, node)
             } else {
                 return;
             };
-            self.rounds[depth][place] = changed;
-            place /= ARITY;
+            self.rounds[depth][node] = changed;
+            node /= ARITY;
         }
         self.first = self.first.min(changed);
     }
@@ -106,10 +106,10 @@ impl Agenda {
     /// Replays all matches on the path of an entry.
     #[inline]
     fn replay(&mut self, who: u32) {
-        let mut place = who as usize / ARITY;
+        let mut node = who as usize / ARITY;
         for depth in 0..self.rounds.len() {
-            self.rounds[depth][place] = self.winner(depth, place);
-            place /= ARITY;
+            self.rounds[depth][node] = self.winner(depth, node);
+            node /= ARITY;
         }
         self.first = if self.has_small_final {
             self.winner_of_four()
@@ -124,25 +124,25 @@ impl Agenda {
         let Some(four) = self.rounds.last().and_then(|round| round.first_chunk::<4>()) else {
             return Entry::NONE;
         };
-        let of = |place: usize| (four[place].time, place);
+        let of = |entry: usize| (four[entry].time, entry);
         four[better(better(of(0), of(1)), better(of(2), of(3))).1]
     }
 
     /// The winner of the match at this place of a round, or of the final after all rounds.
     #[inline(always)]
-    fn winner(&self, depth: usize, place: usize) -> Entry {
-        let begin = place * ARITY;
+    fn winner(&self, depth: usize, node: usize) -> Entry {
+        let begin = node * ARITY;
         let Some(below) = depth.checked_sub(1) else {
             let Some(group) = self.times[begin..].first_chunk::<ARITY>() else {
                 return Entry::NONE;
             };
-            let (time, winner) = least(|place| group[place]);
+            let (time, winner) = least(|entry| group[entry]);
             return Entry { time, who: (begin + winner) as u32 };
         };
         let Some(group) = self.rounds[below][begin..].first_chunk::<ARITY>() else {
             return Entry::NONE;
         };
-        group[least(|place| group[place].time).1]
+        group[least(|entry| group[entry].time).1]
     }
 }
 
@@ -156,7 +156,7 @@ fn better(a: (u64, usize), b: (u64, usize)) -> (u64, usize) {
 /// comparison waits for more than two others.
 #[inline(always)]
 fn least(key: impl Fn(usize) -> u64) -> (u64, usize) {
-    let of = |place| (key(place), place);
+    let of = |index| (key(index), index);
     better(
         better(better(of(0), of(1)), better(of(2), of(3))),
         better(better(of(4), of(5)), better(of(6), of(7))),

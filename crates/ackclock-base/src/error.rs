@@ -37,10 +37,10 @@ impl Problem {
     }
 
     /// A name that does not exist. `what` says so; the nearest of the valid `names` follows.
-    pub fn unknown(path: impl Into<String>, what: &str, given: &str, names: &[&str]) -> Self {
-        let message = format!("{what}; {}", suggestion(given, names));
-        let nearest = nearest(given, names.iter().copied()).map(str::to_owned);
-        Self { value: Some(given.to_owned()), nearest, ..Self::new(path, message) }
+    pub fn unknown(path: impl Into<String>, sentence: &str, unknown: &str, names: &[&str]) -> Self {
+        let message = format!("{sentence}; {}", suggestion(unknown, names));
+        let nearest = nearest(unknown, names.iter().copied()).map(str::to_owned);
+        Self { value: Some(unknown.to_owned()), nearest, ..Self::new(path, message) }
     }
 
     /// The problem with the value found.
@@ -87,10 +87,10 @@ impl std::error::Error for Problem {}
 
 /// The name among `names` nearest to `given`, if one is near enough to be meant: the one with which it has the most
 /// letters in common, in their order and in any size, as a share of the letters of both.
-pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(unknown: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut best = (LEAST_LIKENESS, None);
     for name in names {
-        let likeness = likeness(given, name);
+        let likeness = likeness(unknown, name);
         if likeness > best.0 {
             best = (likeness, Some(name));
         }
@@ -105,8 +105,8 @@ const LEAST_LIKENESS: f64 = 0.6 - 1e-9;
 const SHOWN: usize = 30;
 
 /// `", did you mean \"x\"?"` or the list of valid names.
-pub fn suggestion(given: &str, names: &[&str]) -> String {
-    match nearest(given, names.iter().copied()) {
+pub fn suggestion(unknown: &str, names: &[&str]) -> String {
+    match nearest(unknown, names.iter().copied()) {
         Some(name) => format!("did you mean \"{name}\"?"),
         None if names.len() > SHOWN => {
             let (some, more) = (names[..SHOWN].join(", "), names.len() - SHOWN);

@@ -84,8 +84,8 @@ impl Percentiles {
     pub fn at_s(&self, rank: f64) -> f64 {
         let needed = ((rank * self.count as f64).ceil() as u64).max(1);
         let mut passed = 0;
-        for (octave, &place) in self.places.iter().enumerate() {
-            let Some(block) = self.blocks.get(usize::from(place)) else { continue };
+        for (octave, &block_index) in self.places.iter().enumerate() {
+            let Some(block) = self.blocks.get(usize::from(block_index)) else { continue };
             for (class, &times) in block.iter().enumerate() {
                 passed += u64::from(times);
                 if passed >= needed {

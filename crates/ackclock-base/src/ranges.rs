@@ -23,8 +23,8 @@ impl Ranges {
 
     /// The range that contains `seq`.
     pub fn find(&self, seq: u32) -> Option<SackBlock> {
-        let at = self.0.partition_point(|&(_, end)| end <= seq);
-        self.0.get(at).copied().filter(|&(start, _)| start <= seq)
+        let index = self.0.partition_point(|&(_, end)| end <= seq);
+        self.0.get(index).copied().filter(|&(start, _)| start <= seq)
     }
 
     /// Adds `[start, end)` and calls `fresh(from, to)` for each part that was not in the set.

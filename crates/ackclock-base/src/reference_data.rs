@@ -51,9 +51,9 @@ mod tests {
     fn data_are_found_from_their_folder_and_from_those_inside() {
         let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
         for root in [here.join(".."), here.clone(), here.join("../ackclock-core")] {
-            let found = find(&[root], "ackclock-base/src/registry").unwrap();
+            let folder = find(&[root], "ackclock-base/src/registry").unwrap();
             let expected = here.join("src/registry").canonicalize().unwrap();
-            assert_eq!(found.canonicalize().unwrap(), expected);
+            assert_eq!(folder.canonicalize().unwrap(), expected);
         }
     }
 

@@ -207,8 +207,8 @@ const BYTE_UNITS: &[(&str, f64)] = &[
 
 /// Units of a quantity ("duration", "rate", "size") with their factors to s, bit/s, B; empty for
 /// any other word.
-pub fn units(what: &str) -> &'static [(&'static str, f64)] {
-    match what {
+pub fn units(kind: &str) -> &'static [(&'static str, f64)] {
+    match kind {
         "duration" => TIME_UNITS,
         "rate" => RATE_UNITS,
         "size" => BYTE_UNITS,
@@ -220,25 +220,25 @@ pub fn units(what: &str) -> &'static [(&'static str, f64)] {
 ///
 /// # Errors
 /// The text is no such quantity; one sentence.
-pub fn quantity(text: &str, what: &str) -> Result<f64, String> {
-    parse(text, units(what), what).and_then(|value| in_range(value, text, what))
+pub fn quantity(text: &str, kind: &str) -> Result<f64, String> {
+    parse(text, units(kind), kind).and_then(|value| in_range(value, text, kind))
 }
 
 /// The least quantity above 0: the core counts in whole ones.
-pub fn least(what: &str) -> f64 {
-    if what == "duration" { 1.0 / PS_PER_S as f64 } else { 1.0 }
+pub fn least(kind: &str) -> f64 {
+    if kind == "duration" { 1.0 / PS_PER_S as f64 } else { 1.0 }
 }
 
-fn in_range(value: f64, shown: impl fmt::Display, what: &str) -> Result<f64, String> {
+fn in_range(value: f64, value_text: impl fmt::Display, kind: &str) -> Result<f64, String> {
     if value.is_finite() && value >= 0.0 {
         Ok(value)
     } else {
-        Err(format!("{shown} is not a {what}: it must be finite and not negative"))
+        Err(format!("{value_text} is not a {kind}: it must be finite and not negative"))
     }
 }
 
 /// Splits "10 Mbps" into 10 and the factor of its unit.
-fn parse(text: &str, units: &[(&str, f64)], what: &str) -> Result<f64, String> {
+fn parse(text: &str, units: &[(&str, f64)], kind: &str) -> Result<f64, String> {
     let text = text.trim();
     let split =
         text.find(|c: char| !(c.is_ascii_digit() || "+-.eE_".contains(c))).unwrap_or(text.len());
@@ -246,7 +246,7 @@ fn parse(text: &str, units: &[(&str, f64)], what: &str) -> Result<f64, String> {
     let (number, unit) = text.split_at(split);
     let list = || units.iter().map(|(u, _)| *u).collect::<Vec<_>>().join(", ");
     let value: f64 = number.replace('_', "").parse().map_err(|_| {
-        format!("\"{text}\" is not a {what}; expected a number and one of: {}", list())
+        format!("\"{text}\" is not a {kind}; expected a number and one of: {}", list())
     })?;
     let unit = unit.trim();
     if unit.is_empty() {
@@ -262,7 +262,7 @@ fn parse(text: &str, units: &[(&str, f64)], what: &str) -> Result<f64, String> {
             let meant =
                 meant.map_or_else(String::new, |name| format!(" (did you mean \"{name}\"?)"));
             format!(
-                "\"{unit}\" in \"{text}\" is not a unit of {what}; expected one of: {}{meant}",
+                "\"{unit}\" in \"{text}\" is not a unit of {kind}; expected one of: {}{meant}",
                 list()
             )
         })
@@ -278,16 +278,16 @@ enum Raw {
 fn read<'de, D: Deserializer<'de>>(
     d: D,
     units: &[(&str, f64)],
-    what: &str,
+    kind: &str,
 ) -> Result<f64, D::Error> {
     let raw = Raw::deserialize(d).map_err(|_| {
-        D::Error::custom(format!("expected a {what} as a number or text with a unit"))
+        D::Error::custom(format!("expected a {kind} as a number or text with a unit"))
     })?;
     let value = match raw {
         Raw::Number(n) => n,
-        Raw::Text(t) => parse(&t, units, what).map_err(D::Error::custom)?,
+        Raw::Text(t) => parse(&t, units, kind).map_err(D::Error::custom)?,
     };
-    in_range(value, value, what).map_err(D::Error::custom)
+    in_range(value, value, kind).map_err(D::Error::custom)
 }
 
 /// Whole numbers are written without a fraction, so that a file read back is the same.

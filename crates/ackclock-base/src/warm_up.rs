@@ -104,9 +104,9 @@ mod tests {
     /// The statistic, for each number of batches that is cut off, as White writes it.
     fn by_definition(batches: &[f64]) -> usize {
         let error = |cut: usize| {
-            let rest = &batches[cut..];
-            let squares: f64 = rest.iter().map(|value| (value - mean(rest)).powi(2)).sum();
-            squares / (rest.len() * rest.len()) as f64
+            let after = &batches[cut..];
+            let squares: f64 = after.iter().map(|value| (value - mean(after)).powi(2)).sum();
+            squares / (after.len() * after.len()) as f64
         };
         (0..=batches.len() / 2).min_by(|&a, &b| error(a).total_cmp(&error(b))).unwrap()
     }

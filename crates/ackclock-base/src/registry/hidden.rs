@@ -28,23 +28,23 @@ impl Rules {
     pub fn with_hidden(
         &self,
         document: &Value,
-        known: Vec<Problem>,
+        problems: Vec<Problem>,
         probe: &mut dyn FnMut(&Value) -> Vec<Problem>,
     ) -> Vec<Problem> {
-        if known.is_empty() {
-            return known;
+        if problems.is_empty() {
+            return problems;
         }
-        let mut places = places(&self.mistakes(document, &Odd::new(), &[]));
-        let is_only = places.is_empty();
+        let mut hidden_paths = places(&self.mistakes(document, &Odd::new(), &[]));
+        let is_only = hidden_paths.is_empty();
         // A value that JSON cannot have is null here.
-        let odd = known
+        let odd = problems
             .iter()
             .map(|problem| place::steps(&problem.path))
             .filter(|steps| is_only || place::value(document, steps).is_some_and(Value::is_null));
-        places.extend(odd);
-        let mut all = known;
+        hidden_paths.extend(odd);
+        let mut all = problems;
         for _ in 0..ROUNDS {
-            let tries = [0, 1].map(|which| self.mended(document, &places, which));
+            let tries = [0, 1].map(|which| self.mended(document, &hidden_paths, which));
             let first = self.at_first_sight(&tries[0], probe);
             let second = if tries[0] == tries[1] {
                 first.clone()
@@ -54,9 +54,9 @@ impl Rules {
             let is_new = |problem: &Problem| {
                 let steps = place::steps(&problem.path);
                 !steps.is_empty()
-                    && !places
+                    && !hidden_paths
                         .iter()
-                        .any(|known| !known.is_empty() && place::touches(&steps, known))
+                        .any(|problems| !problems.is_empty() && place::touches(&steps, problems))
             };
             let new: Vec<Problem> = first
                 .into_iter()
@@ -65,7 +65,7 @@ impl Rules {
             if new.is_empty() {
                 break;
             }
-            places.extend(new.iter().map(|problem| place::steps(&problem.path)));
+            hidden_paths.extend(new.iter().map(|problem| place::steps(&problem.path)));
             all.extend(new);
         }
         all
@@ -143,13 +143,13 @@ fn places(mistakes: &Mistakes) -> Vec<Vec<Step>> {
 
 /// Takes out a value, or the list of values that it is one of; the second time a number becomes another.
 fn take_out(document: &mut Value, steps: &[Step], which: usize) {
-    let mut at = document;
+    let mut value = document;
     for (i, step) in steps.iter().enumerate() {
         let is_entry = i + 2 == steps.len()
             && matches!(steps[i + 1], Step::Index(_))
-            && !holds_tables(at, step);
+            && !holds_tables(value, step);
         if i + 1 == steps.len() || is_entry {
-            if let (Value::Object(table), Step::Key(key)) = (at, step) {
+            if let (Value::Object(table), Step::Key(key)) = (value, step) {
                 let old = table.shift_remove(key);
                 if which == 1 && old.is_some_and(|old| is_number(&old)) {
                     table.insert(key.clone(), OTHER.into());
@@ -157,8 +157,8 @@ fn take_out(document: &mut Value, steps: &[Step], which: usize) {
             }
             return;
         }
-        let Some(inner) = place::inner(at, step) else { return };
-        at = inner;
+        let Some(inner) = place::inner(value, step) else { return };
+        value = inner;
     }
 }
 
@@ -168,9 +168,9 @@ fn is_number(value: &Value) -> bool {
         || value.as_str().is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-fn holds_tables(at: &Value, step: &Step) -> bool {
+fn holds_tables(value: &Value, step: &Step) -> bool {
     let Step::Key(key) = step else { return false };
-    let list = at.get(key).and_then(Value::as_array);
+    let list = value.get(key).and_then(Value::as_array);
     list.is_some_and(|list| list.iter().any(Value::is_object))
 }
 

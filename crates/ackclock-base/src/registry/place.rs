@@ -16,17 +16,17 @@ pub(super) enum Step {
 /// The steps of a path; none of a text that is no path.
 pub(super) fn steps(path: &str) -> Vec<Step> {
     let mut steps = Vec::new();
-    let mut rest = path;
-    while !rest.is_empty() {
-        if let Some(inside) = rest.strip_prefix('[') {
+    let mut tail = path;
+    while !tail.is_empty() {
+        if let Some(inside) = tail.strip_prefix('[') {
             let Some((entry, after)) = inside.split_once(']') else { return Vec::new() };
             steps.push(entry.parse().map_or(Step::Entries, Step::Index));
-            rest = after;
+            tail = after;
         } else {
-            let text = rest.strip_prefix('.').unwrap_or(rest);
+            let text = tail.strip_prefix('.').unwrap_or(tail);
             let end = text.find(['.', '[']).unwrap_or(text.len());
             steps.push(Step::Key(text[..end].to_owned()));
-            rest = &text[end..];
+            tail = &text[end..];
         }
     }
     steps
@@ -65,15 +65,15 @@ pub(super) fn value<'a>(document: &'a Value, steps: &[Step]) -> Option<&'a Value
 /// A path whose entries of lists are not numbered, as in `steps[*].rate`.
 pub(super) fn unnumbered(path: &str) -> String {
     let mut text = String::new();
-    let mut rest = path;
-    while let Some((before, after)) = rest.split_once('[') {
+    let mut tail = path;
+    while let Some((before, after)) = tail.split_once('[') {
         let end = after.find(']').unwrap_or(after.len());
         let is_number = after[..end].bytes().all(|c| c.is_ascii_digit());
         text += before;
         text += if is_number { "[*" } else { "[" };
-        rest = if is_number { &after[end..] } else { after };
+        tail = if is_number { &after[end..] } else { after };
     }
-    text + rest
+    text + tail
 }
 
 #[cfg(test)]

@@ -50,9 +50,9 @@ impl Range {
             return None;
         }
         let unit = self.rules.get("x-unit").and_then(Value::as_str).unwrap_or_default();
-        let shown = format!("{value} {unit}");
+        let with_unit = format!("{value} {unit}");
         let expected = range(&self.rules).unwrap_or_default();
-        Some(Problem::out_of_range(path(), shown.trim_end(), &expected))
+        Some(Problem::out_of_range(path(), with_unit.trim_end(), &expected))
     }
 }
 

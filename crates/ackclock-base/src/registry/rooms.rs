@@ -60,7 +60,7 @@ impl Room {
             by_name: HashMap::new(),
             names: Vec::new(),
         };
-        let mut others = Vec::new();
+        let mut other_names = Vec::new();
         for entry in entries.as_array().into_iter().flatten() {
             let number = room.params.len();
             let name = entry["name"].as_str().unwrap_or_default().to_owned();
@@ -68,11 +68,11 @@ impl Room {
             room.names.push(name);
             for other in entry["also"].as_array().into_iter().flatten().filter_map(Value::as_str) {
                 room.by_name.insert(other.to_owned(), number);
-                others.push(other.to_owned());
+                other_names.push(other.to_owned());
             }
             room.params.push(entry["params"].clone());
         }
-        room.names.append(&mut others);
+        room.names.append(&mut other_names);
         room
     }
 }
@@ -101,9 +101,9 @@ fn kind(room: &str) -> &str {
 }
 
 /// That a name is of other rooms, and how a scenario names it there.
-pub(super) fn of_other_room(rooms: &Rooms, room: &str, name: &str, others: &[&str]) -> String {
-    let kinds: Vec<String> = others.iter().map(|other| format!("a {}", kind(other))).collect();
-    let keys: Vec<String> = others
+pub(super) fn of_other_room(rooms: &Rooms, room: &str, name: &str, other_rooms: &[&str]) -> String {
+    let kinds: Vec<String> = other_rooms.iter().map(|other| format!("a {}", kind(other))).collect();
+    let keys: Vec<String> = other_rooms
         .iter()
         .filter(|other| ["cc", "recovery", "slow_start", "qdisc", "source"].contains(other))
         .map(|key| format!("{key} = \"{name}\""))
@@ -111,8 +111,8 @@ pub(super) fn of_other_room(rooms: &Rooms, room: &str, name: &str, others: &[&st
     let near: Vec<String> = rooms
         .names(room)
         .into_iter()
-        .filter(|own| own.contains(name) || name.contains(own))
-        .map(|own| format!("\"{own}\""))
+        .filter(|key| key.contains(name) || name.contains(key))
+        .map(|key| format!("\"{key}\""))
         .collect();
     let mut message = format!("\"{name}\" is {}", kinds.join(" and "));
     if !keys.is_empty() {
@@ -136,7 +136,7 @@ pub(super) fn missing_library(rooms: &Rooms, name: &str) -> Option<String> {
     let has = rooms
         .names("cc")
         .iter()
-        .any(|known| known.split_once('/').is_some_and(|(of, _)| of == stack));
+        .any(|entry| entry.split_once('/').is_some_and(|(of, _)| of == stack));
     (!has).then(|| {
         format!(
             "\"{name}\" is of the crate {library}, which this build lacks; \"make stacks\" in a checkout builds it"

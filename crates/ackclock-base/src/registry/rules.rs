@@ -99,135 +99,142 @@ impl Rules {
 
     /// Every problem of the form and range of the parameters in `given`, with paths relative to it. Its `kind` is
     /// none of them.
-    pub fn problems(&self, given: &Map<String, Value>) -> Vec<Problem> {
-        let mut found = Found::new(None);
-        self.parameters(&self.schema, given, &mut found);
-        found.mistakes.problems
+    pub fn problems(&self, params: &Map<String, Value>) -> Vec<Problem> {
+        let mut check = Found::new(None);
+        self.parameters(&self.schema, params, &mut check);
+        check.mistakes.problems
     }
 
     /// Every mistake in the form of a document, with the values that JSON cannot have. Quantities in `typed` places, which a
     /// person wrote, need their units.
     pub fn mistakes(&self, document: &Value, odd: &Odd, typed: &[String]) -> Mistakes {
-        let mut found = Found::new(Some(odd));
-        found.typed = typed.iter().map(|place| place::steps(place)).collect();
-        self.value(Within { rules: &self.schema, root: &self.schema }, document, &mut found);
-        found.mistakes
+        let mut check = Found::new(Some(odd));
+        check.typed = typed.iter().map(|path| place::steps(path)).collect();
+        self.value(Within { rules: &self.schema, root: &self.schema }, document, &mut check);
+        check.mistakes
     }
 
-    fn parameters(&self, root: &Value, given: &Map<String, Value>, found: &mut Found<'_>) {
-        let Some(Value::Object(known)) = root.get("properties") else { return };
-        for (key, value) in given.iter().filter(|(key, _)| *key != "kind") {
-            self.entry(Within { rules: root, root }, known, given, (key, value), found);
+    fn parameters(&self, root: &Value, params: &Map<String, Value>, check: &mut Found<'_>) {
+        let Some(Value::Object(properties)) = root.get("properties") else { return };
+        for (key, value) in params.iter().filter(|(key, _)| *key != "kind") {
+            self.entry(Within { rules: root, root }, properties, params, (key, value), check);
         }
     }
 
-    fn table(&self, at: Within<'_>, given: &Map<String, Value>, found: &mut Found<'_>) {
+    fn table(&self, schema: Within<'_>, table: &Map<String, Value>, check: &mut Found<'_>) {
         let nothing = Map::new();
-        let known = at.rules.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
-        for entry in given {
-            self.entry(at, known, given, entry, found);
+        let properties =
+            schema.rules.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
+        for entry in table {
+            self.entry(schema, properties, table, entry, check);
         }
-        for key in at.rules.get("required").and_then(Value::as_array).into_iter().flatten() {
+        for key in schema.rules.get("required").and_then(Value::as_array).into_iter().flatten() {
             let Some(key) = key.as_str() else { continue };
             let is_out = |value: &Value| {
                 self.form != Form::Made
                     && value.is_null()
-                    && !found.is_odd(key)
-                    && !at.with(known.get(key).unwrap_or(&Value::Null)).takes_null()
+                    && !check.is_odd(key)
+                    && !schema.with(properties.get(key).unwrap_or(&Value::Null)).takes_null()
             };
-            if given.get(key).is_none_or(is_out) {
-                let rules = known.get(key).unwrap_or(&Value::Null);
+            if table.get(key).is_none_or(is_out) {
+                let rules = properties.get(key).unwrap_or(&Value::Null);
                 let about = rules.get("description").and_then(Value::as_str).unwrap_or_default();
                 let about = about.split(". ").next().unwrap_or_default().trim_end_matches('.');
                 let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
-                found.report(format!("\"{key}\" is missing{about}"));
+                check.report(format!("\"{key}\" is missing{about}"));
                 let rules = if rules.get("x-room").is_some() {
                     rules.clone()
                 } else {
-                    at.with(rules).resolved().rules.clone()
+                    schema.with(rules).resolved().rules.clone()
                 };
-                found.mistakes.missing.push((found.path.clone(), key.to_owned(), rules));
+                check.mistakes.missing.push((check.path.clone(), key.to_owned(), rules));
             }
         }
-        let least = at.rules.get("minProperties").and_then(Value::as_u64).unwrap_or(0);
-        if (given.len() as u64) < least {
-            found.report(format!("has {} entries; expected at least {least}", given.len()));
+        let least = schema.rules.get("minProperties").and_then(Value::as_u64).unwrap_or(0);
+        if (table.len() as u64) < least {
+            check.report(format!("has {} entries; expected at least {least}", table.len()));
         }
     }
 
     /// An entry of a table.
     fn entry(
         &self,
-        at: Within<'_>,
-        known: &Map<String, Value>,
+        schema: Within<'_>,
+        properties: &Map<String, Value>,
         table: &Map<String, Value>,
         (key, value): (&String, &Value),
-        found: &mut Found<'_>,
+        check: &mut Found<'_>,
     ) {
-        let here = found.enter(key);
-        let more = at.rules.get("additionalProperties");
-        match known.get(key) {
+        let here = check.enter(key);
+        let more = schema.rules.get("additionalProperties");
+        match properties.get(key) {
             Some(rules) => match (rules.get("x-room").and_then(Value::as_str), &self.rooms) {
-                (Some(room), Some(all)) if at.with(rules).names_algorithm() => {
-                    self.algorithm(all, room, value, found);
+                (Some(room), Some(all)) if schema.with(rules).names_algorithm() => {
+                    self.algorithm(all, room, value, check);
                 }
                 (Some(room), Some(all))
-                    if value.is_array() && at.with(rules).items().names_algorithm() =>
+                    if value.is_array() && schema.with(rules).items().names_algorithm() =>
                 {
-                    for (i, one) in value.as_array().into_iter().flatten().enumerate() {
-                        let here = found.enter_entry(i);
-                        self.algorithm(all, room, one, found);
-                        found.path.truncate(here);
+                    for (i, item) in value.as_array().into_iter().flatten().enumerate() {
+                        let here = check.enter_entry(i);
+                        self.algorithm(all, room, item, check);
+                        check.path.truncate(here);
                     }
                 }
-                _ => self.value(at.with(rules), value, found),
+                _ => self.value(schema.with(rules), value, check),
             },
             None if more == Some(&Value::Bool(false)) && key != "kind" => {
-                found.mistakes.problems.push(self.unknown_key(at, known, table, key, &found.path));
+                check.mistakes.problems.push(self.unknown_key(
+                    schema,
+                    properties,
+                    table,
+                    key,
+                    &check.path,
+                ));
             }
             None => {
-                if at.rules.get("propertyNames").is_some() && !is_name(key) {
-                    found.report(format!(
+                if schema.rules.get("propertyNames").is_some() && !is_name(key) {
+                    check.report(format!(
                         "\"{key}\" is no name here; expected lower-case letters, digits and _, beginning with a letter"
                     ));
                 }
                 if let Some(rules) = more.filter(|rules| rules.is_object()) {
-                    self.value(at.with(rules), value, found);
+                    self.value(schema.with(rules), value, check);
                 }
             }
         }
-        found.path.truncate(here);
+        check.path.truncate(here);
     }
 
     /// The problem of a key that a table does not have.
     fn unknown_key(
         &self,
-        at: Within<'_>,
-        known: &Map<String, Value>,
+        schema: Within<'_>,
+        properties: &Map<String, Value>,
         table: &Map<String, Value>,
         key: &str,
         path: &str,
     ) -> Problem {
         let names: Vec<&str> =
-            known.keys().map(String::as_str).filter(|key| *key != "kind").collect();
-        let what = format!("\"{key}\" is not a key here");
+            properties.keys().map(String::as_str).filter(|key| *key != "kind").collect();
+        let sentence = format!("\"{key}\" is not a key here");
         if error::nearest(key, names.iter().copied()).is_none() {
             // The one key left out whose description has the word: `extra`, "How much longer the path is than the link's own
             // delay", for `delay`.
-            let mut meant = known.iter().filter(|(name, rules)| {
+            let mut meant = properties.iter().filter(|(name, rules)| {
                 let about = rules.get("description").and_then(Value::as_str).unwrap_or_default();
                 !table.contains_key(*name) && has_word(about, key)
             });
             if let (Some((name, _)), None) = (meant.next(), meant.next()) {
-                let message = format!("{what}; did you mean \"{name}\"?");
+                let message = format!("{sentence}; did you mean \"{name}\"?");
                 let nearest = Some(name.clone());
                 return Problem { nearest, ..Problem::new(path, message).with_value(key) };
             }
-            let inside: Vec<String> = known
+            let inside: Vec<String> = properties
                 .iter()
                 .filter_map(|(name, rules)| {
                     let is_list = rules.get("items").is_some();
-                    let inner = at.with(rules.get("items").unwrap_or(rules));
+                    let inner = schema.with(rules.get("items").unwrap_or(rules));
                     let has = inner.branches().any(|b| {
                         b.rules.pointer("/properties").is_some_and(|p| p.get(key).is_some())
                     });
@@ -235,90 +242,90 @@ impl Rules {
                 })
                 .collect();
             if self.rooms.is_some() && !inside.is_empty() {
-                return Problem::new(path, format!("{what}, but of {}", inside.join(" and ")));
+                return Problem::new(path, format!("{sentence}, but of {}", inside.join(" and ")));
             }
         }
-        Problem::unknown(path, &what, key, &names)
+        Problem::unknown(path, &sentence, key, &names)
     }
 
     /// A table written as a list of its values.
     fn row(
         &self,
-        at: Within<'_>,
+        schema: Within<'_>,
         rules: &Map<String, Value>,
-        given: &[Value],
-        found: &mut Found<'_>,
+        values: &[Value],
+        check: &mut Found<'_>,
     ) {
-        for ((key, rules), value) in rules.iter().zip(given) {
-            let here = found.enter(key);
-            self.value(at.with(rules), value, found);
-            found.path.truncate(here);
+        for ((key, rules), value) in rules.iter().zip(values) {
+            let here = check.enter(key);
+            self.value(schema.with(rules), value, check);
+            check.path.truncate(here);
         }
     }
 
-    fn value(&self, at: Within<'_>, value: &Value, found: &mut Found<'_>) {
-        let at = at.resolved();
+    fn value(&self, schema: Within<'_>, value: &Value, check: &mut Found<'_>) {
+        let schema = schema.resolved();
         if value.is_null() {
-            found.odd_value(at.rules); // whether it may be left out is for the table to say
+            check.odd_value(schema.rules); // whether it may be left out is for the table to say
             return;
         }
         for choice in ["oneOf", "anyOf"] {
-            let Some(Value::Array(branches)) = at.rules.get(choice) else { continue };
-            return self.choice(at, branches, value, found);
+            let Some(Value::Array(branches)) = schema.rules.get(choice) else { continue };
+            return self.choice(schema, branches, value, check);
         }
-        let names = names(at.rules);
+        let names = names(schema.rules);
         if !names.is_empty() {
-            return found.name(value, &names);
+            return check.name(value, &names);
         }
-        if let Some(what) = at.rules.get("x-quantity").and_then(Value::as_str) {
-            if let Some(problem) = bare(what, at.rules, value, &found.path) {
-                found.mistakes.bare.push((found.path.clone(), what.to_owned()));
-                if found.is_typed() {
+        if let Some(quantity_kind) = schema.rules.get("x-quantity").and_then(Value::as_str) {
+            if let Some(problem) = bare(quantity_kind, schema.rules, value, &check.path) {
+                check.mistakes.bare.push((check.path.clone(), quantity_kind.to_owned()));
+                if check.is_typed() {
                     // Without its unit nobody knows whether a number is in its range.
-                    return found.mistakes.problems.push(problem);
+                    return check.mistakes.problems.push(problem);
                 }
             }
-            let problem = quantity(what, at.rules, value, &found.path);
-            return found.mistakes.problems.extend(problem);
+            let problem = quantity(quantity_kind, schema.rules, value, &check.path);
+            return check.mistakes.problems.extend(problem);
         }
-        if let (Some(Value::Object(rules)), Value::Array(given)) =
-            (at.rules.get("properties"), value)
+        if let (Some(Value::Object(rules)), Value::Array(row)) =
+            (schema.rules.get("properties"), value)
             && self.form == Form::Made
         {
-            return self.row(at, rules, given, found);
+            return self.row(schema, rules, row, check);
         }
-        if let Some(expected) = wrong_type(at.rules, value) {
-            return found.wrong_type(at.rules, value, &expected);
+        if let Some(expected) = wrong_type(schema.rules, value) {
+            return check.wrong_type(schema.rules, value, &expected);
         }
         match value {
             Value::Number(number) => {
-                let problem = number
-                    .as_f64()
-                    .and_then(|real| outside(at.rules, real, || number.to_string(), &found.path));
-                found.mistakes.problems.extend(problem);
+                let problem = number.as_f64().and_then(|real| {
+                    outside(schema.rules, real, || number.to_string(), &check.path)
+                });
+                check.mistakes.problems.extend(problem);
             }
-            Value::Array(items) => self.items(at, items, found),
-            Value::Object(table) => self.table(at, table, found),
+            Value::Array(items) => self.items(schema, items, check),
+            Value::Object(table) => self.table(schema, table, check),
             _ => {}
         }
     }
 
-    fn items(&self, at: Within<'_>, items: &[Value], found: &mut Found<'_>) {
-        let count = |key: &str| at.rules.get(key).and_then(Value::as_u64);
+    fn items(&self, schema: Within<'_>, items: &[Value], check: &mut Found<'_>) {
+        let count = |key: &str| schema.rules.get(key).and_then(Value::as_u64);
         let has = items.len() as u64;
         match (count("minItems"), count("maxItems")) {
             (Some(least), _) if has < least => {
-                found.report(format!("has {has} entries; expected at least {least}"));
+                check.report(format!("has {has} entries; expected at least {least}"));
             }
             (_, Some(most)) if has > most => {
-                found.report(format!("has {has} entries; expected at most {most}"));
+                check.report(format!("has {has} entries; expected at most {most}"));
             }
             _ => {}
         }
-        if at.rules.get("items").is_none() || self.are_plain_rows(at.items(), items) {
+        if schema.rules.get("items").is_none() || self.are_plain_rows(schema.items(), items) {
             return;
         }
-        let rules = at.items().resolved();
+        let rules = schema.items().resolved();
         // Of a long list of numbers each rule is looked up once.
         if let Some(bounds) = self.bounds(rules)
             && items.iter().all(|item| !item.is_null() && bounds.hold(item))
@@ -326,23 +333,23 @@ impl Rules {
             return;
         }
         for (i, item) in items.iter().enumerate() {
-            let here = found.enter_entry(i);
-            self.value(rules, item, found);
-            found.path.truncate(here);
+            let here = check.enter_entry(i);
+            self.value(rules, item, check);
+            check.path.truncate(here);
         }
     }
 
     /// Whether all items are lists of numbers in their ranges: of a trace's million lines each rule is looked up once.
-    fn are_plain_rows(&self, at: Within<'_>, items: &[Value]) -> bool {
+    fn are_plain_rows(&self, schema: Within<'_>, items: &[Value]) -> bool {
         let [first @ Value::Array(_), ..] = items else { return false };
-        let at = at.resolved();
-        let Some(Value::Object(columns)) = at.rules.get("properties") else { return false };
+        let schema = schema.resolved();
+        let Some(Value::Object(columns)) = schema.rules.get("properties") else { return false };
         if self.form != Form::Made {
             return false;
         }
         let width = first.as_array().map_or(0, Vec::len).min(columns.len());
         let bounds: Option<Vec<_>> =
-            columns.values().take(width).map(|rules| self.bounds(at.with(rules))).collect();
+            columns.values().take(width).map(|rules| self.bounds(schema.with(rules))).collect();
         let Some(bounds) = bounds else { return false };
         let fits = |(value, bounds): (&Value, &Bounds)| bounds.hold(value);
         items.iter().all(|item| match item {
@@ -352,59 +359,62 @@ impl Rules {
     }
 
     /// The bounds of a value that may be a plain number; `None` if it may not, or if there is more to check.
-    fn bounds(&self, at: Within<'_>) -> Option<Bounds> {
-        let at = at.resolved();
-        if let Some(Value::Array(branches)) = at.rules.get("anyOf") {
+    fn bounds(&self, schema: Within<'_>) -> Option<Bounds> {
+        let schema = schema.resolved();
+        if let Some(Value::Array(branches)) = schema.rules.get("anyOf") {
             let mut branches = branches.iter().filter(|b| b.get("type") != Some(&"null".into()));
-            let one = branches.next()?;
-            return if branches.next().is_none() { self.bounds(at.with(one)) } else { None };
+            let branch = branches.next()?;
+            return if branches.next().is_none() { self.bounds(schema.with(branch)) } else { None };
         }
-        let is_whole = match at.rules.get("type").and_then(Value::as_str) {
+        let is_whole = match schema.rules.get("type").and_then(Value::as_str) {
             // A person's needs its unit.
-            _ if at.rules.get("x-quantity").is_some() && self.form != Form::Made => return None,
-            _ if at.rules.get("x-quantity").is_some() => false,
+            _ if schema.rules.get("x-quantity").is_some() && self.form != Form::Made => {
+                return None;
+            }
+            _ if schema.rules.get("x-quantity").is_some() => false,
             Some("number") => false,
             Some("integer") => true,
             _ => return None,
         };
-        if at.rules.get("oneOf").is_some() || !names(at.rules).is_empty() {
+        if schema.rules.get("oneOf").is_some() || !names(schema.rules).is_empty() {
             return None;
         }
-        Some(Bounds::of(at.rules, is_whole))
+        Some(Bounds::of(schema.rules, is_whole))
     }
 
     /// A value that may be one of several things, reported as one problem of the branch that was meant.
-    fn choice(&self, at: Within<'_>, branches: &[Value], value: &Value, found: &mut Found<'_>) {
+    fn choice(&self, schema: Within<'_>, branches: &[Value], value: &Value, check: &mut Found<'_>) {
         let branches = branches.iter().filter(|b| b.get("type") != Some(&"null".into()));
-        let branches: Vec<Within<'_>> = branches.map(|branch| at.with(branch).resolved()).collect();
-        if let [one] = branches[..] {
-            return self.value(one, value, found);
+        let branches: Vec<Within<'_>> =
+            branches.map(|branch| schema.with(branch).resolved()).collect();
+        if let [branch] = branches[..] {
+            return self.value(branch, value, check);
         }
         let all: Vec<&Value> = branches.iter().flat_map(|branch| names(branch.rules)).collect();
         if all.len() >= branches.len() {
-            return found.name(value, &all);
+            return check.name(value, &all);
         }
         let kinds: Option<Vec<&str>> = branches
             .iter()
             .map(|branch| branch.rules.pointer("/properties/kind/const").and_then(Value::as_str))
             .collect();
         if let Some(kinds) = kinds {
-            return self.tagged(&branches, &kinds, value, found);
+            return self.tagged(&branches, &kinds, value, check);
         }
         let keys: Option<Vec<&str>> = branches
             .iter()
             .map(|branch| branch.rules.pointer("/required/0").and_then(Value::as_str))
             .collect();
         if let Some(keys) = keys {
-            return self.keyed(&branches, &keys, value, found);
+            return self.keyed(&branches, &keys, value, check);
         }
         let fits = |branch: &&Within<'_>| wrong_type(branch.rules, value).is_none();
         if let Some(meant) = branches.iter().find(fits) {
-            return self.value(*meant, value, found);
+            return self.value(*meant, value, check);
         }
         let expected = branches.iter().filter_map(|b| wrong_type(b.rules, value));
         let expected = expected.collect::<Vec<_>>().join(" or ");
-        found.report_value(value, &format!("{} is not {expected}", shown(value)));
+        check.report_value(value, &format!("{} is not {expected}", shown(value)));
     }
 
     /// A table whose `kind` says what it is.
@@ -413,81 +423,81 @@ impl Rules {
         branches: &[Within<'_>],
         kinds: &[&str],
         value: &Value,
-        found: &mut Found<'_>,
+        check: &mut Found<'_>,
     ) {
         let Value::Object(table) = value else {
-            return found
+            return check
                 .report_value(value, &format!("{} is not a table with a key kind", shown(value)));
         };
         let Some(kind) = table.get("kind").filter(|kind| !kind.is_null()) else {
-            found.mistakes.missing.push((found.path.clone(), "kind".to_owned(), Value::Null));
-            return found
+            check.mistakes.missing.push((check.path.clone(), "kind".to_owned(), Value::Null));
+            return check
                 .report(format!("\"kind\" is missing; expected one of: {}", kinds.join(", ")));
         };
-        if let Some(number) = kinds.iter().position(|known| kind.as_str() == Some(known)) {
-            return self.table(branches[number], table, found);
+        if let Some(number) = kinds.iter().position(|name| kind.as_str() == Some(name)) {
+            return self.table(branches[number], table, check);
         }
-        let here = found.enter("kind");
+        let here = check.enter("kind");
         let names: Vec<Value> = kinds.iter().map(|kind| Value::from(*kind)).collect();
-        found.name(kind, &names.iter().collect::<Vec<_>>());
-        found.path.truncate(here);
+        check.name(kind, &names.iter().collect::<Vec<_>>());
+        check.path.truncate(here);
     }
 
     /// A table with one key, which says what it is.
-    fn keyed(&self, branches: &[Within<'_>], keys: &[&str], value: &Value, found: &mut Found<'_>) {
+    fn keyed(&self, branches: &[Within<'_>], keys: &[&str], value: &Value, check: &mut Found<'_>) {
         let entry = value.as_object().filter(|table| table.len() == 1);
         let Some((key, inner)) = entry.and_then(|table| table.iter().next()) else {
             let message =
                 format!("{} is not a table with one of: {}", shown(value), keys.join(", "));
-            return found.report_value(value, &message);
+            return check.report_value(value, &message);
         };
         let file = format!("{key}_file");
-        match keys.iter().position(|known| known == key) {
+        match keys.iter().position(|name| name == key) {
             _ if inner.is_string() && keys.contains(&file.as_str()) => {
-                let here = found.enter(key);
+                let here = check.enter(key);
                 let message =
                     format!("{} is not a list; a file is given by {file} = {inner}", shown(inner));
-                found.report_value(inner, &message);
-                found.path.truncate(here);
+                check.report_value(inner, &message);
+                check.path.truncate(here);
             }
-            Some(number) => self.value(branches[number], value, found),
+            Some(number) => self.value(branches[number], value, check),
             None => {
-                let here = found.enter(key);
-                let what = format!("\"{key}\" is not a key here");
-                found.mistakes.problems.push(Problem::unknown(&found.path, &what, key, keys));
-                found.path.truncate(here);
+                let here = check.enter(key);
+                let sentence = format!("\"{key}\" is not a key here");
+                check.mistakes.problems.push(Problem::unknown(&check.path, &sentence, key, keys));
+                check.path.truncate(here);
             }
         }
     }
 
     /// An algorithm of a room: its name, or a table with `kind` and parameters.
-    fn algorithm(&self, all: &Rooms, room: &str, value: &Value, found: &mut Found<'_>) {
+    fn algorithm(&self, all: &Rooms, room: &str, value: &Value, check: &mut Found<'_>) {
         let word = rooms::word(room);
         if self.form == Form::WithClasses
             && (room == "cc" || room == "qdisc")
             && let Some(checked) = class_problem(value)
         {
             if let Err(message) = checked {
-                found.report(message);
+                check.report(message);
             }
             return;
         }
         let nothing = Map::new();
-        let (name, given) = match value {
-            Value::Null if !found.is_odd("") => return,
+        let (name, values) = match value {
+            Value::Null if !check.is_odd("") => return,
             Value::String(name) => (name.as_str(), &nothing),
             Value::Object(table) if table.get("kind").is_some_and(Value::is_string) => {
                 (table["kind"].as_str().unwrap_or_default(), table)
             }
             _ => {
-                let shown = found.shown(value);
+                let text = check.shown(value);
                 let message =
-                    format!("{shown} is not a {word}; expected a name or a table with kind");
-                return found.report_value(value, &message);
+                    format!("{text} is not a {word}; expected a name or a table with kind");
+                return check.report_value(value, &message);
             }
         };
         if let Some(params) = all.params(room, name) {
-            return self.parameters(params, given, found);
+            return self.parameters(params, values, check);
         }
         if self.form == Form::Made && (name.starts_with("python:") || name.contains('/')) {
             return; // others build it
@@ -495,20 +505,20 @@ impl Rules {
         if room == "cc"
             && let Some(message) = rooms::missing_library(all, name)
         {
-            return found.report(message);
+            return check.report(message);
         }
-        let others = all.with_name(name);
-        if !others.is_empty() {
-            return found.report_value(value, &rooms::of_other_room(all, room, name, &others));
+        let other_rooms = all.with_name(name);
+        if !other_rooms.is_empty() {
+            return check.report_value(value, &rooms::of_other_room(all, room, name, &other_rooms));
         }
         if is_python_file(name) {
-            return found.report(format!(
+            return check.report(format!(
                 "\"{name}\" names a file without its class; expected \"{name}:CLASS\""
             ));
         }
-        let what = format!("there is no {word} \"{name}\"");
+        let sentence = format!("there is no {word} \"{name}\"");
         let names = all.names(room);
-        found.mistakes.problems.push(Problem::unknown(&found.path, &what, name, &names));
+        check.mistakes.problems.push(Problem::unknown(&check.path, &sentence, name, &names));
     }
 }
 
@@ -598,7 +608,7 @@ impl<'a> Found<'a> {
             return false;
         }
         let steps = place::steps(&self.path);
-        self.typed.iter().any(|place| place::is_within(&steps, place))
+        self.typed.iter().any(|path| place::is_within(&steps, path))
     }
 
     /// Whether the value here, or at a key of it, is one that JSON cannot have.
@@ -657,14 +667,14 @@ impl<'a> Found<'a> {
         if names.contains(&value) {
             return;
         }
-        let given = value.as_str().unwrap_or_default();
+        let text = value.as_str().unwrap_or_default();
         let texts: Vec<String> = names
             .iter()
             .map(|name| name.as_str().map_or_else(|| name.to_string(), str::to_owned))
             .collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let what = format!("{} is not known here", shown(value));
-        self.mistakes.problems.push(Problem::unknown(&self.path, &what, given, &texts));
+        let sentence = format!("{} is not known here", shown(value));
+        self.mistakes.problems.push(Problem::unknown(&self.path, &sentence, text, &texts));
     }
 }
 

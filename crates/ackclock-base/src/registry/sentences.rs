@@ -68,27 +68,27 @@ fn most_of_quantity(rules: &Value) -> Option<(f64, &'static str)> {
 }
 
 /// The problem of a quantity, as a number or as text.
-pub(super) fn quantity(what: &str, rules: &Value, value: &Value, path: &str) -> Option<Problem> {
+pub(super) fn quantity(kind: &str, rules: &Value, value: &Value, path: &str) -> Option<Problem> {
     let unit = rules.get("x-unit").and_then(Value::as_str).unwrap_or_default();
-    let is_buffer = units::units(what).is_empty();
+    let is_buffer = units::units(kind).is_empty();
     match value {
         // A buffer: only its own type reads it.
         Value::String(text) if is_buffer => {
             let error = text.parse::<units::BufferSize>().err()?;
             Some(Problem::new(path, error).with_value(value))
         }
-        Value::String(text) => match units::quantity(text, what) {
-            Ok(real) => of_real(what, rules, real, text, path),
+        Value::String(text) => match units::quantity(text, kind) {
+            Ok(real) => of_real(kind, rules, real, text, path),
             Err(message) => Some(Problem::new(path, message).with_value(value)),
         },
         Value::Number(number) if !is_buffer => {
             let real = number.as_f64()?;
             if real < 0.0 {
                 let message =
-                    format!("{number} is not a {what}: it must be finite and not negative");
+                    format!("{number} is not a {kind}: it must be finite and not negative");
                 return Some(Problem::new(path, message).with_value(value));
             }
-            of_real(what, rules, real, &format!("{number} {unit}"), path)
+            of_real(kind, rules, real, &format!("{number} {unit}"), path)
         }
         _ if is_buffer => {
             let message = format!(
@@ -100,22 +100,22 @@ pub(super) fn quantity(what: &str, rules: &Value, value: &Value, path: &str) -> 
         }
         _ => {
             let message = format!(
-                "{} is not a {what}; expected a number with a unit, such as \"{}\"",
+                "{} is not a {kind}; expected a number with a unit, such as \"{}\"",
                 shown(value),
-                example(what)
+                example(kind)
             );
             Some(Problem::new(path, message).with_value(shown(value)))
         }
     }
 }
 
-fn of_real(what: &str, rules: &Value, real: f64, text: &str, path: &str) -> Option<Problem> {
-    too_small(what, rules, real, text, path)
+fn of_real(kind: &str, rules: &Value, real: f64, text: &str, path: &str) -> Option<Problem> {
+    too_small(kind, rules, real, text, path)
         .or_else(|| outside(rules, real, || text.to_owned(), path))
 }
 
-fn example(what: &str) -> &'static str {
-    match what {
+fn example(kind: &str) -> &'static str {
+    match kind {
         "duration" => "30 ms",
         "rate" => "10 Mbps",
         _ => "1500 B",
@@ -123,8 +123,8 @@ fn example(what: &str) -> &'static str {
 }
 
 /// That a quantity which a person typed lacks its unit; `None` if it has one, is 0, or is no number.
-pub(super) fn bare(what: &str, rules: &Value, value: &Value, path: &str) -> Option<Problem> {
-    if units::units(what).is_empty() || rules.get("x-bare") == Some(&Value::Bool(true)) {
+pub(super) fn bare(kind: &str, rules: &Value, value: &Value, path: &str) -> Option<Problem> {
+    if units::units(kind).is_empty() || rules.get("x-bare") == Some(&Value::Bool(true)) {
         return None;
     }
     let number = match value {
@@ -136,17 +136,17 @@ pub(super) fn bare(what: &str, rules: &Value, value: &Value, path: &str) -> Opti
         return None;
     }
     let message = format!(
-        "{} has no unit; expected a {what} with unit, such as \"{}\"",
+        "{} has no unit; expected a {kind} with unit, such as \"{}\"",
         shown(value),
-        example(what)
+        example(kind)
     );
     Some(Problem::new(path, message).with_value(shown(value)))
 }
 
 /// That a quantity, which is to be more than 0, is 0 in the whole units in which the core counts.
-fn too_small(what: &str, rules: &Value, real: f64, text: &str, path: &str) -> Option<Problem> {
+fn too_small(kind: &str, rules: &Value, real: f64, text: &str, path: &str) -> Option<Problem> {
     let is_positive = rules.get("exclusiveMinimum").and_then(Value::as_f64) == Some(0.0);
-    let least = units::least(what);
+    let least = units::least(kind);
     (is_positive && 0.0 < real && real < least / 2.0).then(|| {
         let unit = rules.get("x-unit").and_then(Value::as_str).unwrap_or_default();
         let least = if least < 1.0 { format!("{least:e}") } else { least.to_string() };
@@ -158,7 +158,7 @@ fn too_small(what: &str, rules: &Value, real: f64, text: &str, path: &str) -> Op
 pub(super) fn wrong_type(rules: &Value, value: &Value) -> Option<String> {
     let kinds = match rules.get("type")? {
         Value::Array(kinds) => kinds,
-        one => std::slice::from_ref(one),
+        kind => std::slice::from_ref(kind),
     };
     let kinds = || kinds.iter().filter_map(Value::as_str);
     let fits = |kind: &str| match kind {
@@ -173,7 +173,7 @@ pub(super) fn wrong_type(rules: &Value, value: &Value) -> Option<String> {
     if kinds().any(fits) {
         return None;
     }
-    let words = kinds().filter_map(|kind| match kind {
+    let kind_names = kinds().filter_map(|kind| match kind {
         "string" => Some("text"),
         "integer" => Some("a whole number"),
         "number" => Some("a number"),
@@ -182,14 +182,14 @@ pub(super) fn wrong_type(rules: &Value, value: &Value) -> Option<String> {
         "object" => Some("a table"),
         _ => None,
     });
-    Some(words.collect::<Vec<_>>().join(" or "))
+    Some(kind_names.collect::<Vec<_>>().join(" or "))
 }
 
 /// The problem of a number outside its range.
 pub(super) fn outside(
     rules: &Value,
     value: f64,
-    shown: impl FnOnce() -> String,
+    value_text: impl FnOnce() -> String,
     path: &str,
 ) -> Option<Problem> {
     let bound = |key: &str| rules.get(key).and_then(Value::as_f64);
@@ -208,7 +208,7 @@ pub(super) fn outside(
         (Some(most), _) if inside => format!("at most {most}"),
         _ => range(rules).unwrap_or_default(),
     };
-    Some(Problem::out_of_range(path, shown(), &range))
+    Some(Problem::out_of_range(path, value_text(), &range))
 }
 
 /// The range of a value in words, with its unit, as in `more than 0 and at most 1 (segments)`; `None` if it
@@ -219,16 +219,16 @@ pub fn range(rules: &Value) -> Option<String> {
         _ => None,
     };
     let real = |number: &Number| number.as_f64().unwrap_or(f64::NAN);
-    let mut words = String::new();
+    let mut text = String::new();
     match (bound("minimum"), bound("exclusiveMinimum"), bound("maximum")) {
         // The wider bound is that of the type.
         (least, Some(below), _) if least.is_none_or(|least| real(least) <= real(below)) => {
-            words = format!("more than {below}");
+            text = format!("more than {below}");
         }
         (Some(least), _, Some(most)) if bound("exclusiveMaximum").is_none() => {
             return Some(with_unit(format!("from {least} to {most}"), rules));
         }
-        (Some(least), ..) => words = format!("at least {least}"),
+        (Some(least), ..) => text = format!("at least {least}"),
         _ => {}
     }
     let upper = match (bound("maximum"), bound("exclusiveMaximum")) {
@@ -237,17 +237,17 @@ pub fn range(rules: &Value) -> Option<String> {
         (None, None) => None,
     };
     if let Some(upper) = upper {
-        let and = if words.is_empty() { "" } else { " and " };
-        let _ = write!(words, "{and}{upper}");
+        let and = if text.is_empty() { "" } else { " and " };
+        let _ = write!(text, "{and}{upper}");
     }
-    (!words.is_empty()).then(|| with_unit(words, rules))
+    (!text.is_empty()).then(|| with_unit(text, rules))
 }
 
-fn with_unit(words: String, rules: &Value) -> String {
+fn with_unit(text: String, rules: &Value) -> String {
     match rules.get("x-unit").and_then(Value::as_str) {
-        Some(unit) if rules.get("x-quantity").is_some() => format!("{words} {unit}"),
-        Some(unit) => format!("{words} ({unit})"),
-        None => words,
+        Some(unit) if rules.get("x-quantity").is_some() => format!("{text} {unit}"),
+        Some(unit) => format!("{text} ({unit})"),
+        None => text,
     }
 }
 

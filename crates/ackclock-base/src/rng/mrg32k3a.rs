@@ -100,16 +100,16 @@ mod tests {
     #[test]
     fn numbers_that_are_passed_over_are_those_that_would_have_been_drawn() {
         for count in [0, 1, 2, 3, 7, 64, 19_999] {
-            let (mut drawn, mut skipped) = (Mrg32k3a::new(1), Mrg32k3a::new(1));
-            (0..count).for_each(|_| _ = drawn.uniform());
+            let (mut stepped, mut skipped) = (Mrg32k3a::new(1), Mrg32k3a::new(1));
+            (0..count).for_each(|_| _ = stepped.uniform());
             skipped.skip(count);
-            assert_eq!(skipped.uniform(), drawn.uniform(), "{count}");
+            assert_eq!(skipped.uniform(), stepped.uniform(), "{count}");
         }
         // As many as there may be pass at once; in two parts they are the same.
-        let (mut whole, mut parts) = (Mrg32k3a::new(77), Mrg32k3a::new(77));
-        whole.skip(1_000_000_000);
-        parts.skip(999_999_999);
-        parts.uniform();
-        assert_eq!(whole.uniform(), parts.uniform());
+        let (mut jumped, mut jumped_less) = (Mrg32k3a::new(77), Mrg32k3a::new(77));
+        jumped.skip(1_000_000_000);
+        jumped_less.skip(999_999_999);
+        jumped_less.uniform();
+        assert_eq!(jumped.uniform(), jumped_less.uniform());
     }
 }

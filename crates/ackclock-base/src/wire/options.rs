@@ -122,10 +122,10 @@ impl Default for Places {
 
 /// The first of `blocks` that find a place, and how many do.
 fn fill<const N: usize>(blocks: &[SackBlock]) -> (u8, [SackBlock; N]) {
-    let mut places = [(0, 0); N];
+    let mut entries = [(0, 0); N];
     let count = blocks.len().min(N);
-    places[..count].copy_from_slice(&blocks[..count]);
-    (count as u8, places)
+    entries[..count].copy_from_slice(&blocks[..count]);
+    (count as u8, entries)
 }
 
 impl Places {
@@ -169,14 +169,14 @@ impl TcpOptions {
 impl AckFrame {
     /// A frame with the newest of the `older` ranges, newest first, that find a place: three, with ECN two.
     pub fn new(first: u32, delay: u32, older: &[SackBlock], counts: Option<MarkCounts>) -> Self {
-        let places = if let Some(counts) = counts {
+        let encoded = if let Some(counts) = counts {
             let (count, blocks) = fill(older);
             Places::Counts { count, blocks, counts }
         } else {
             let (count, blocks) = fill(older);
             Places::Blocks { count, blocks }
         };
-        Self { first, delay, places }
+        Self { first, delay, places: encoded }
     }
 
     /// How many older ranges find a place.
@@ -235,8 +235,8 @@ impl Options {
         match self {
             Self::Tcp(options) => fill(options.blocks()),
             Self::QuicAck(frame) => fill(frame.older()),
-            Self::QuicData { part: Some(part), .. } => {
-                fill(&[(part.stream, part.frame), (part.offset, part.size)])
+            Self::QuicData { part: Some(chunk), .. } => {
+                fill(&[(chunk.stream, chunk.frame), (chunk.offset, chunk.size)])
             }
             Self::TfrcReport { rate, p, .. } => fill(&[(rate.to_bits(), p.to_bits())]),
             Self::Goodput(rate) => fill(&[(rate.to_bits(), 0)]),

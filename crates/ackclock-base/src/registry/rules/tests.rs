@@ -36,16 +36,16 @@ struct Params {
     peak: Option<BitRate>,
 }
 
-fn found(given: Value) -> Vec<String> {
-    let Value::Object(given) = given else { return Vec::new() };
-    Rules::of::<Params>().problems(&given).iter().map(ToString::to_string).collect()
+fn found(params: Value) -> Vec<String> {
+    let Value::Object(params) = params else { return Vec::new() };
+    Rules::of::<Params>().problems(&params).iter().map(ToString::to_string).collect()
 }
 
 #[test]
 fn every_value_outside_its_range_is_reported_with_the_range() {
-    let given = json!({ "beta": 1, "count": 17, "target": "200 ms", "steps": [{ "factor": -1 }] });
+    let params = json!({ "beta": 1, "count": 17, "target": "200 ms", "steps": [{ "factor": -1 }] });
     assert_eq!(
-        found(given),
+        found(params),
         [
             "beta: 1 is out of range; expected more than 0 and less than 1",
             "count: 17 is out of range; expected from 1 to 16 (segments)",
@@ -100,8 +100,8 @@ fn rows_of_numbers_are_checked_as_tables_are() {
     }
     let rules = Rules::of::<Rows>();
     let problems = |rows: Value| {
-        let Value::Object(given) = json!({ "rows": rows }) else { return Vec::new() };
-        rules.problems(&given).iter().map(ToString::to_string).collect::<Vec<_>>()
+        let Value::Object(table) = json!({ "rows": rows }) else { return Vec::new() };
+        rules.problems(&table).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     let values = [
         vec![json!(0), json!(0.5), json!(-1), json!("1 s"), json!("x"), json!(null), json!([])],
@@ -109,16 +109,16 @@ fn rows_of_numbers_are_checked_as_tables_are() {
         vec![json!(0.5), json!(0), json!(1), json!(null), json!(true), json!({})],
     ];
     let mut wrong = 0;
-    for at in &values[0] {
+    for start in &values[0] {
         for size in &values[1] {
-            for part in &values[2] {
-                let as_table = problems(json!([{ "at": at, "size": size, "part": part }]));
+            for share in &values[2] {
+                let as_table = problems(json!([{ "at": start, "size": size, "part": share }]));
                 // With a good row before it, and with one that takes the long way.
                 let good = json!([0, 1, 0.5]);
                 let renumbered: Vec<String> =
                     as_table.iter().map(|text| text.replace("[0]", "[1]")).collect();
-                assert_eq!(problems(json!([good, [at, size, part]])), renumbered);
-                assert_eq!(problems(json!([["0 s"], [at, size, part]])), renumbered);
+                assert_eq!(problems(json!([good, [start, size, share]])), renumbered);
+                assert_eq!(problems(json!([["0 s"], [start, size, share]])), renumbered);
                 wrong += usize::from(!as_table.is_empty());
             }
         }

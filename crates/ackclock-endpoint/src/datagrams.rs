@@ -37,13 +37,13 @@ impl Datagrams {
     /// Takes a datagram that arrived; `None` if it has arrived before.
     pub fn take(&self, way: usize, number: u32) -> Option<Vec<u8>> {
         let way = &mut self.ways()[way];
-        let place = number.checked_sub(way.first)? as usize;
-        let taken = way.datagrams.get_mut(place)?.take();
+        let index = number.checked_sub(way.first)? as usize;
+        let datagram = way.datagrams.get_mut(index)?.take();
         while way.datagrams.front().is_some_and(Option::is_none) {
             way.datagrams.pop_front();
             way.first += 1;
         }
-        taken
+        datagram
     }
 }
 

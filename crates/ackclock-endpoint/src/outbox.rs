@@ -67,9 +67,9 @@ impl Outbox {
 
     /// Removes and returns the packets that were sent, in order.
     pub fn take(&mut self) -> Vec<Packet> {
-        let taken = self.packets.drain(..self.sent).collect();
+        let packets = self.packets.drain(..self.sent).collect();
         self.sent = 0;
-        taken
+        packets
     }
 }
 

@@ -205,8 +205,8 @@ impl Recorder {
 
     /// Counts a delay of a flow in the measured time.
     #[inline]
-    pub fn delay(&mut self, at: Time, flow: FlowId, delay: Span) {
-        if at >= self.measured_from
+    pub fn delay(&mut self, time: Time, flow: FlowId, delay: Span) {
+        if time >= self.measured_from
             && let Some(FlowDelays { propagation, beyond }) = self.delays.get_mut(flow.index())
         {
             beyond.note(Span(delay.0.saturating_sub(propagation.0)));
@@ -215,11 +215,11 @@ impl Recorder {
 
     /// Counts an RTT sample, and records it if wanted.
     #[inline]
-    pub fn rtt(&mut self, at: Time, flow: FlowId, rtt: Span) {
-        self.delay(at, flow, rtt);
+    pub fn rtt(&mut self, time: Time, flow: FlowId, rtt: Span) {
+        self.delay(time, flow, rtt);
         if self.wanted.rtts && self.keeps(flow) {
             make_room(&mut self.rtts);
-            self.rtts.push(RttRow { at, flow, rtt });
+            self.rtts.push(RttRow { at: time, flow, rtt });
         }
     }
 
@@ -247,7 +247,7 @@ impl Recorder {
     /// what has no value now.
     pub fn probes(
         &mut self,
-        at: Time,
+        time: Time,
         flow: FlowId,
         report: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
     ) {
@@ -259,22 +259,22 @@ impl Recorder {
         }
         let (last, rows) = (&mut self.probes[flow.index()], &mut self.probe_series);
         report(&mut |name, value| {
-            let place = last.iter().position(|probe| probe.name == name).unwrap_or_else(|| {
+            let index = last.iter().position(|probe| probe.name == name).unwrap_or_else(|| {
                 last.push(LastProbe { name, value: f64::NAN, is_fresh: false });
                 last.len() - 1
             });
-            let probe = &mut last[place];
+            let probe = &mut last[index];
             probe.is_fresh = true;
             if probe.value.to_bits() != value.to_bits() {
                 probe.value = value;
                 make_room(rows);
-                rows.push(ProbeRow { at, flow, probe: name, value });
+                rows.push(ProbeRow { at: time, flow, probe: name, value });
             }
         });
         for probe in last {
             if !std::mem::take(&mut probe.is_fresh) && !probe.value.is_nan() {
                 probe.value = f64::NAN;
-                rows.push(ProbeRow { at, flow, probe: probe.name, value: f64::NAN });
+                rows.push(ProbeRow { at: time, flow, probe: probe.name, value: f64::NAN });
             }
         }
     }
@@ -301,24 +301,24 @@ impl Recorder {
         frames.append(&mut other.frames);
         probe_series.append(&mut other.probe_series);
         // A flow's delays are counted at one end, which is in one thread.
-        for (known, more) in delays.iter_mut().zip(&mut other.delays) {
+        for (ours, more) in delays.iter_mut().zip(&mut other.delays) {
             if more.beyond.count() > 0 {
-                std::mem::swap(known, more);
+                std::mem::swap(ours, more);
             }
         }
         // A flow's control is in one thread.
         probes.resize_with(probes.len().max(other.probes.len()), Vec::new);
-        for (known, last) in probes.iter_mut().zip(&mut other.probes) {
-            known.append(last);
+        for (ours, last) in probes.iter_mut().zip(&mut other.probes) {
+            ours.append(last);
         }
     }
 
     /// Records a change of state if wanted.
     #[inline]
-    pub fn state(&mut self, at: Time, flow: FlowId, state: &'static str) {
+    pub fn state(&mut self, time: Time, flow: FlowId, state: &'static str) {
         if self.wanted.states && self.keeps(flow) {
             make_room(&mut self.states);
-            self.states.push(StateRow { at, flow, state });
+            self.states.push(StateRow { at: time, flow, state });
         }
     }
 }
@@ -330,11 +330,11 @@ mod tests {
     #[test]
     fn only_changes_of_probes_are_rows_and_a_probe_left_out_has_no_value() {
         let mut recorder = Recorder::default();
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
-        recorder.probes(at(0), FlowId(1), |_| unreachable!("the table is not wanted"));
+        let time = |ms| Time::ZERO + Span::from_millis(ms);
+        recorder.probes(time(0), FlowId(1), |_| unreachable!("the table is not wanted"));
         recorder.wanted.probe_series = true;
         recorder.keep = vec![false, true];
-        recorder.probes(at(1), FlowId(0), |_| unreachable!("the flow is not kept"));
+        recorder.probes(time(1), FlowId(0), |_| unreachable!("the flow is not kept"));
         for (ms, values) in [
             (1, vec![("bw", 1.0), ("bound", 7.0)]),
             (2, vec![("bw", 1.0), ("bound", 7.0)]),
@@ -342,7 +342,7 @@ mod tests {
             (4, vec![("bw", 2.0)]),
             (5, vec![("bound", 7.0), ("bw", 2.0)]),
         ] {
-            recorder.probes(at(ms), FlowId(1), |out| {
+            recorder.probes(time(ms), FlowId(1), |out| {
                 for &(name, value) in &values {
                     out(name, value);
                 }

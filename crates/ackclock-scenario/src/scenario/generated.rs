@@ -353,9 +353,9 @@ mod tests {
         let ranges = Ranges::<3>::of::<Tiers>(["wan_nodes", "wan_km", "signal_speed"]);
         assert_eq!(ranges.check("net", [3000.0, 1e-9, 2e8]), Ok(()));
         let problems = ranges.check("net", [0.0, 0.0, f64::NAN]).unwrap_err();
-        let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(
-            said,
+            messages,
             [
                 "net.wan_nodes: 0 is out of range; expected from 1 to 3000",
                 "net.wan_km: 0 km is out of range; expected more than 0 (km)",

@@ -48,20 +48,20 @@ impl Adjacency {
     }
 
     /// What is left where only some nodes are kept, numbered anew in their order.
-    pub(super) fn keep(&self, kept: &[bool]) -> Self {
+    pub(super) fn keep(&self, is_kept: &[bool]) -> Self {
         let mut number = vec![0u32; self.nodes()];
         let mut count = 0;
-        for (node, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
+        for (node, _) in is_kept.iter().enumerate().filter(|(_, stays)| **stays) {
             number[node] = count;
             count += 1;
         }
-        let mut rest = Self::new(count as usize);
+        let mut graph = Self::new(count as usize);
         for &(a, b) in &self.links {
-            if kept[a as usize] && kept[b as usize] {
-                rest.add_link(number[a as usize], number[b as usize]);
+            if is_kept[a as usize] && is_kept[b as usize] {
+                graph.add_link(number[a as usize], number[b as usize]);
             }
         }
-        rest
+        graph
     }
 
     /// The component with most nodes; of equals, the one with the lowest node.
@@ -69,10 +69,10 @@ impl Adjacency {
         let components = connectivity::connected_components(&self.library_graph());
         // Components come in the order of their lowest nodes, and of equals `max_by_key` takes the last.
         let largest = components.iter().rev().max_by_key(|component| component.len());
-        let kept: Vec<bool> = (0..self.nodes())
+        let in_largest: Vec<bool> = (0..self.nodes())
             .map(|n| largest.is_some_and(|l| l.contains(&petgraph_index(n))))
             .collect();
-        self.keep(&kept)
+        self.keep(&in_largest)
     }
 
     /// Betweenness of every node: shares of shortest paths between others that pass through it.

@@ -45,7 +45,7 @@ impl Topology for Barabasi {
             buffer: self.buffer,
             qdisc: &self.qdisc,
         };
-        let edge_nodes = self.edge_nodes.map(|wanted| (wanted, self.radius));
+        let edge_nodes = self.edge_nodes.map(|count| (count, self.radius));
         drawn::network(path, &base, edge_nodes, self.capacities, &links, &mut rng)
     }
 }
@@ -59,23 +59,23 @@ fn base(nodes: u32, edges: u32, rng: &mut Stream) -> Adjacency {
         ((i + 1) * e / n - i * e / n) as usize
     };
     for node in 1..nodes {
-        let wanted = quota(node).min(node as usize);
-        let mut chosen: Vec<u32> = Vec::with_capacity(wanted);
+        let degree = quota(node).min(node as usize);
+        let mut neighbours: Vec<u32> = Vec::with_capacity(degree);
         // Nodes without links cannot be drawn by degree; those that can may be fewer than wanted.
-        let reachable = (0..node).filter(|n| graph.degree(*n) > 0).take(wanted).count();
-        while chosen.len() < wanted.min(reachable) {
+        let reachable = (0..node).filter(|n| graph.degree(*n) > 0).take(degree).count();
+        while neighbours.len() < degree.min(reachable) {
             let pick = ends[rng.below(ends.len() as u64) as usize];
-            if !chosen.contains(&pick) {
-                chosen.push(pick);
+            if !neighbours.contains(&pick) {
+                neighbours.push(pick);
             }
         }
-        while chosen.len() < wanted {
+        while neighbours.len() < degree {
             let pick = rng.below(u64::from(node)) as u32;
-            if !chosen.contains(&pick) {
-                chosen.push(pick);
+            if !neighbours.contains(&pick) {
+                neighbours.push(pick);
             }
         }
-        for other in chosen {
+        for other in neighbours {
             graph.add_link(other, node);
             ends.extend([other, node]);
         }

@@ -35,7 +35,7 @@ impl Rates {
 
     /// Both rates [bit/s], then both delays [s], for a check of ranges: what is left out has no problem.
     pub(super) fn values(&self) -> [f64; 4] {
-        let [switch, switch_delay] = self.given.map(|given| given.unwrap_or(1.0));
+        let [switch, switch_delay] = self.given.map(|rate_or_delay| rate_or_delay.unwrap_or(1.0));
         [self.host.bps(), switch, self.host_delay.seconds(), switch_delay]
     }
 }

@@ -49,19 +49,19 @@ pub(super) fn network(
     rng: &mut Stream,
 ) -> Result<Layout, Vec<Problem>> {
     let graph = match edge_nodes {
-        Some((wanted, radius)) => with_edge_nodes(path, base, wanted, radius, rng)?,
+        Some((count, radius)) => with_edge_nodes(path, base, count, radius, rng)?,
         None => base.largest_component(),
     };
-    let mut made = layout(path, &graph, capacities, common)?;
-    made.is_map = edge_nodes.is_none();
-    Ok(made)
+    let mut network = layout(path, &graph, capacities, common)?;
+    network.is_map = edge_nodes.is_none();
+    Ok(network)
 }
 
 /// Attaches edge nodes where there may be so many.
 fn with_edge_nodes(
     path: &str,
     base: &Adjacency,
-    wanted: u32,
+    count: u32,
     radius: Radius,
     rng: &mut Stream,
 ) -> Result<Adjacency, Vec<Problem>> {
@@ -73,7 +73,7 @@ fn with_edge_nodes(
             format!("is {nodes}, expected at most {MAX_CENTRED} with edge_nodes"),
         );
     }
-    attach(base, wanted, radius, rng).or_else(|message| wrong("edge_nodes", message))
+    attach(base, count, radius, rng).or_else(|message| wrong("edge_nodes", message))
 }
 
 /// Names the routers `c0..` and the leaves `e0..`, and rates the links by their depth.

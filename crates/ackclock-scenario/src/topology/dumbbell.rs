@@ -16,12 +16,12 @@ impl Topology for Dumbbell {
         check_nodes(path, "pairs", self.pairs, 2 * u64::from(self.pairs) + 2)?;
         let n = self.pairs as usize;
         let mut problems = Vec::new();
-        let given = [
+        let keys = [
             ("rtt", self.rtt.is_some()),
             ("rtts", self.rtts.is_some()),
             ("right_delays", self.right_delays.is_some()),
         ];
-        let used: Vec<&str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
+        let used: Vec<&str> = keys.iter().filter(|g| g.1).map(|g| g.0).collect();
         if used.len() > 1 {
             problems.push(Problem::new(
                 path,

@@ -17,18 +17,18 @@ use crate::units::BitRate;
 
 /// Steps 1 to 4, or one sentence on why they cannot be done.
 pub(super) fn attach(
-    drawn: &Adjacency,
-    wanted: u32,
+    random: &Adjacency,
+    count: u32,
     radius: Radius,
     rng: &mut Stream,
 ) -> Result<Adjacency, String> {
-    let whole = drawn.largest_component();
-    let mut graph = whole.keep(&unpruned(&whole));
+    let core = random.largest_component();
+    let mut graph = core.keep(&unpruned(&core));
     let leaf = leaves(&graph);
     let have = leaf.iter().filter(|l| **l).count() as u32;
-    if have > wanted {
+    if have > count {
         return Err(format!(
-            "is {wanted}, but the random graph keeps {have} nodes of degree one; expected at least {have}, or more edges"
+            "is {count}, but the random graph keeps {have} nodes of degree one; expected at least {have}, or more edges"
         ));
     }
     let betweenness = graph.betweenness();
@@ -40,18 +40,18 @@ pub(super) fn attach(
         Radius::Centre => graph.eccentricity(centre),
     };
     let hops = graph.hops_from([centre]);
-    let places: Vec<u32> = (0..graph.nodes() as u32)
+    let attachable: Vec<u32> = (0..graph.nodes() as u32)
         .filter(|&n| !leaf[n as usize] && 2 * hops[n as usize] >= away)
         .collect();
-    if places.is_empty() && have < wanted {
+    if attachable.is_empty() && have < count {
         return Err(format!(
-            "is {wanted}, but no node of the random graph that is not a leaf lies half the radius ({away}) from the centre; expected more nodes or edges"
+            "is {count}, but no node of the random graph that is not a leaf lies half the radius ({away}) from the centre; expected more nodes or edges"
         ));
     }
-    for _ in have..wanted {
-        let at = places[rng.below(places.len() as u64) as usize];
+    for _ in have..count {
+        let inner = attachable[rng.below(attachable.len() as u64) as usize];
         let new = graph.add_node();
-        graph.add_link(at, new);
+        graph.add_link(inner, new);
     }
     Ok(graph)
 }
@@ -134,22 +134,22 @@ mod tests {
     #[test]
     fn leaves_go_where_their_neighbour_has_two_inner_links_and_stay_elsewhere() {
         // Node 3 has inner neighbours 2 and 4: its leaf 7 goes. Node 1 has only 2: 0 and 8 stay.
-        let kept = unpruned(&caterpillar());
-        assert_eq!(kept, [true, true, true, true, true, true, true, false, true]);
+        let stays = unpruned(&caterpillar());
+        assert_eq!(stays, [true, true, true, true, true, true, true, false, true]);
     }
 
     #[test]
     fn new_leaves_keep_half_the_radius_from_the_centre() {
         let mut rng = Stream::new(3, Purpose::Topology, 0);
-        let made = attach(&caterpillar(), 40, Radius::Graph, &mut rng).unwrap();
-        assert_eq!(leaves(&made).iter().filter(|l| **l).count(), 40);
+        let graph = attach(&caterpillar(), 40, Radius::Graph, &mut rng).unwrap();
+        assert_eq!(leaves(&graph).iter().filter(|l| **l).count(), 40);
         // Without leaf 7: 0-1-2-3-4-5-6 and 8 (now 7) at 1. Betweenness: 3 parts {0,1,2,8} from {4,5,6},
         // 4 x 3 = 12; 2 parts {0,1,8} from {3,4,5,6}, 3 x 4 = 12; so 2 comes first. Radius 3 (of 3),
         // eccentricity of 2 is 4. At least 1.5 away from 2 and no leaf: 4 and 5.
-        let at: Vec<usize> = (0..8).map(|n| made.degree(n)).collect();
-        assert_eq!(&at[..4], [1, 3, 2, 2]);
-        assert!(at[4] > 2 && at[5] > 2);
-        assert_eq!(at[4] + at[5], 4 + 37);
+        let degrees: Vec<usize> = (0..8).map(|n| graph.degree(n)).collect();
+        assert_eq!(&degrees[..4], [1, 3, 2, 2]);
+        assert!(degrees[4] > 2 && degrees[5] > 2);
+        assert_eq!(degrees[4] + degrees[5], 4 + 37);
     }
 
     #[test]

@@ -44,21 +44,21 @@ impl Topology for ErdosRenyi {
             buffer: self.buffer,
             qdisc: &self.qdisc,
         };
-        let edge_nodes = self.edge_nodes.map(|wanted| (wanted, self.radius));
+        let edge_nodes = self.edge_nodes.map(|count| (count, self.radius));
         drawn::network(path, &base, edge_nodes, self.capacities, &links, &mut rng)
     }
 }
 
 fn base(nodes: u32, edges: u32, rng: &mut Stream) -> Adjacency {
     let n = u64::from(nodes);
-    let mut taken = HashSet::with_capacity(edges as usize);
+    let mut chosen_pairs = HashSet::with_capacity(edges as usize);
     let mut linked = HashSet::with_capacity(edges as usize);
     let mut graph = Adjacency::new(nodes as usize);
     // Floyd: of 0..=last one is drawn; if it is taken, `last` itself cannot be.
     for last in n * n - u64::from(edges)..n * n {
-        let drawn = rng.below(last + 1);
-        let pair = if taken.insert(drawn) { drawn } else { last };
-        taken.insert(pair);
+        let index = rng.below(last + 1);
+        let pair = if chosen_pairs.insert(index) { index } else { last };
+        chosen_pairs.insert(pair);
         let (a, b) = ((pair / n) as u32, (pair % n) as u32);
         if a != b && linked.insert((a.min(b), a.max(b))) {
             graph.add_link(a, b);

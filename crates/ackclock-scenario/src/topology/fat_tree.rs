@@ -93,14 +93,14 @@ mod tests {
         let mut now = vec![from.index()];
         while level[to.index()] == u32::MAX {
             let mut next = Vec::new();
-            for &at in &now {
-                for &other in &near[at] {
+            for &node in &now {
+                for &other in &near[node] {
                     if level[other] == u32::MAX {
-                        level[other] = level[at] + 1;
+                        level[other] = level[node] + 1;
                         next.push(other);
                     }
-                    if level[other] == level[at] + 1 {
-                        count[other] += count[at];
+                    if level[other] == level[node] + 1 {
+                        count[other] += count[node];
                     }
                 }
             }

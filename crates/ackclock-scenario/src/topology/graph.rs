@@ -12,7 +12,7 @@ use crate::scenario::Graph;
 impl Topology for Graph {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         let mut problems = Vec::new();
-        let mut known: FxHashMap<&str, NodeId> = FxHashMap::default();
+        let mut node_ids: FxHashMap<&str, NodeId> = FxHashMap::default();
         let mut layout = Layout { is_map: true, ..Layout::default() };
         for (i, node) in self.nodes.iter().enumerate() {
             if node.id.is_empty() {
@@ -21,8 +21,8 @@ impl Topology for Graph {
                     "is empty, expected a name",
                 ));
             }
-            if let Entry::Vacant(place) = known.entry(&node.id) {
-                place.insert(layout.node(node.id.clone()));
+            if let Entry::Vacant(entry) = node_ids.entry(&node.id) {
+                entry.insert(layout.node(node.id.clone()));
             } else {
                 let message = format!(
                     "\"{}\" is the name of an earlier node; expected an unused name",
@@ -38,7 +38,7 @@ impl Topology for Graph {
                 problems.push(Problem::new(format!("{path}.links[{i}]"), message));
             }
             let ends = [&link.a, &link.b]
-                .map(|name| *known.entry(name).or_insert_with(|| layout.node(name.clone())));
+                .map(|name| *node_ids.entry(name).or_insert_with(|| layout.node(name.clone())));
             let kind = layout.kind(format!("{path}.links[{i}]"), link.clone());
             layout.link(kind, ends, link.rate, link.delay);
         }

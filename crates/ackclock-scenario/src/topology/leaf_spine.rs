@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn too_many_nodes_and_bad_rates_are_reported_at_their_keys() {
-        let said = |extra: &str| net(extra).unwrap_err()[0].path.clone();
-        assert_eq!(said(r#","switch_rate":0"#), "net.switch_rate");
+        let path_of = |extra: &str| net(extra).unwrap_err()[0].path.clone();
+        assert_eq!(path_of(r#","switch_rate":0"#), "net.switch_rate");
         let many =
             r#"{"kind":"leaf-spine","leaves":100000,"spines":1,"hosts":41,"rate":1e9,"delay":0}"#;
         let problems = serde_json::from_str::<Net>(many).unwrap().layout("net").unwrap_err();

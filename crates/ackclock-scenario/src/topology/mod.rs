@@ -91,7 +91,7 @@ impl Layout {
             self.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]).collect();
         ends.sort_unstable();
         ends.dedup();
-        ends.chunk_by(|one, other| one.0 == other.0)
+        ends.chunk_by(|neighbour, other| neighbour.0 == other.0)
             .filter(|neighbours| neighbours.len() == 1)
             .map(|neighbours| neighbours[0].0)
             .collect()
@@ -201,13 +201,13 @@ fn links(buffer: BufferSize, qdisc: &Spec) -> LinkSpec {
 }
 
 /// The rate of a shape's access links: as given, else ten times the bottleneck's.
-fn access_rate(path: &str, given: Option<BitRate>, rate: BitRate) -> Result<BitRate, Problem> {
-    match given {
+fn access_rate(path: &str, access: Option<BitRate>, rate: BitRate) -> Result<BitRate, Problem> {
+    match access {
         Some(BitRate(0)) => Err(Problem::new(
             format!("{path}.access_rate"),
             "is 0 bit/s, expected more than zero; left out it is ten times the bottleneck's",
         )),
-        Some(given) => Ok(given),
+        Some(access) => Ok(access),
         // A bottleneck beyond the limits is reported separately.
         None => Ok(BitRate(rate.0.saturating_mul(10).clamp(1, MAX_RATE))),
     }

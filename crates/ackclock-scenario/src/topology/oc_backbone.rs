@@ -50,19 +50,19 @@ impl Topology for OcBackbone {
             return Err(problems);
         }
         let mut rng = Stream::new(self.seed, Purpose::Topology, 0);
-        let places: Vec<(f64, f64)> = (0..self.pops)
+        let positions: Vec<(f64, f64)> = (0..self.pops)
             .map(|_| {
                 let x = self.width_km * rng.uniform();
                 (x, self.width_km / 2.0 * rng.uniform())
             })
             .collect();
-        let graph = gabriel(&places);
+        let graph = gabriel(&positions);
         let rates = rates(&graph, self.oc192, self.oc48);
         let nodes = (0..self.pops).map(|i| format!("p{i}")).collect();
         let mut layout = Layout { nodes, is_map: true, ..Layout::default() };
         let kind = layout.kind(path, links(self.buffer, &self.qdisc));
         for (&(a, b), rate) in graph.links().iter().zip(rates) {
-            let km = square(places[a as usize], places[b as usize]).sqrt();
+            let km = square(positions[a as usize], positions[b as usize]).sqrt();
             let delay = Span::from_seconds(km * 1000.0 / SIGNAL_SPEED);
             layout.link(kind, [a, b].map(NodeId), rate, delay);
         }
@@ -74,16 +74,16 @@ fn square(a: (f64, f64), b: (f64, f64)) -> f64 {
     (a.0 - b.0).powi(2) + (a.1 - b.1).powi(2)
 }
 
-fn gabriel(places: &[(f64, f64)]) -> Adjacency {
-    let mut graph = Adjacency::new(places.len());
-    for a in 0..places.len() {
-        for b in a + 1..places.len() {
+fn gabriel(positions: &[(f64, f64)]) -> Adjacency {
+    let mut graph = Adjacency::new(positions.len());
+    for a in 0..positions.len() {
+        for b in a + 1..positions.len() {
             // Thales: c lies in the circle over ab where the angle at c is more than a right one.
-            let between = (0..places.len()).any(|c| {
+            let between = (0..positions.len()).any(|c| {
                 c != a
                     && c != b
-                    && square(places[a], places[c]) + square(places[c], places[b])
-                        < square(places[a], places[b])
+                    && square(positions[a], positions[c]) + square(positions[c], positions[b])
+                        < square(positions[a], positions[b])
             });
             if !between {
                 graph.add_link(a as u32, b as u32);
@@ -100,10 +100,10 @@ fn rates(graph: &Adjacency, oc192: f64, oc48: f64) -> Vec<BitRate> {
     let n = busy.len() as f64;
     let (first, second) = ((oc192 * n).round() as usize, ((oc192 + oc48) * n).round() as usize);
     let mut rates = vec![OC12; busy.len()];
-    for (place, &link) in order.iter().enumerate() {
-        if place < first {
+    for (rank, &link) in order.iter().enumerate() {
+        if rank < first {
             rates[link] = OC192;
-        } else if place < second {
+        } else if rank < second {
             rates[link] = OC48;
         }
     }
@@ -126,18 +126,18 @@ mod tests {
     #[test]
     fn the_default_has_66_places_in_one_piece_and_three_speeds() {
         let net: Net = serde_json::from_str(r#"{"kind":"oc-backbone"}"#).unwrap();
-        let made = net.layout("net").unwrap();
-        assert_eq!(made.nodes.len(), 66);
-        let of = |rate| made.links.iter().filter(|l| l.rate == rate).count() as f64;
-        let all = made.links.len() as f64;
+        let layout = net.layout("net").unwrap();
+        assert_eq!(layout.nodes.len(), 66);
+        let of = |rate| layout.links.iter().filter(|l| l.rate == rate).count() as f64;
+        let all = layout.links.len() as f64;
         assert!((of(OC192) / all - 0.82).abs() < 0.01);
         assert!((of(OC12) / all - 0.08).abs() < 0.02);
         // A Gabriel graph contains the minimum spanning tree and is planar.
         let mut graph = Adjacency::new(66);
-        for l in &made.links {
+        for l in &layout.links {
             graph.add_link(l.a.0, l.b.0);
         }
         assert_eq!(graph.largest_component().nodes(), 66);
-        assert!(made.links.len() <= 3 * 66 - 8);
+        assert!(layout.links.len() <= 3 * 66 - 8);
     }
 }

@@ -38,10 +38,10 @@ impl Topology for Tiers {
         let mut rng = Stream::new(self.seed, Purpose::Topology, 0);
         let mut layout = Layout::default();
         let kind = layout.kind(path, links(self.buffer, &self.qdisc));
-        let mut made = Maker { kind, signal_speed: self.signal_speed, layout };
+        let mut maker = Maker { kind, signal_speed: self.signal_speed, layout };
         let wan = places((0.0, 0.0), self.wan_km, self.wan_nodes, &mut rng);
-        let wan_nodes = made.nodes("w", &wan);
-        made.network(&wan_nodes, &wan, &spanning_tree(&wan), self.wan_redundancy, self.wan_rate);
+        let wan_nodes = maker.nodes("w", &wan);
+        maker.network(&wan_nodes, &wan, &spanning_tree(&wan), self.wan_redundancy, self.wan_rate);
         for m in 0..self.mans {
             let man = places(
                 spot((0.0, 0.0), self.wan_km, &mut rng),
@@ -49,8 +49,8 @@ impl Topology for Tiers {
                 self.man_nodes,
                 &mut rng,
             );
-            let man_nodes = made.nodes(&format!("m{m}."), &man);
-            made.network(
+            let man_nodes = maker.nodes(&format!("m{m}."), &man);
+            maker.network(
                 &man_nodes,
                 &man,
                 &spanning_tree(&man),
@@ -58,7 +58,7 @@ impl Topology for Tiers {
                 self.man_rate,
             );
             let rate = self.man_wan_rate.unwrap_or(self.man_rate);
-            made.up(man_nodes[0], man[0], &wan_nodes, &wan, self.man_wan_redundancy, rate);
+            maker.up(man_nodes[0], man[0], &wan_nodes, &wan, self.man_wan_redundancy, rate);
             for l in 0..self.lans {
                 let corner = (man[0].0, man[0].1);
                 let lan = places(
@@ -67,18 +67,18 @@ impl Topology for Tiers {
                     self.lan_nodes,
                     &mut rng,
                 );
-                let nodes = made.nodes(&format!("l{m}.{l}."), &lan);
+                let nodes = maker.nodes(&format!("l{m}.{l}."), &lan);
                 let star: Vec<(usize, usize)> = (1..lan.len()).map(|i| (0, i)).collect();
-                made.network(&nodes, &lan, &star, self.lan_redundancy, self.lan_rate);
+                maker.network(&nodes, &lan, &star, self.lan_redundancy, self.lan_rate);
                 // The first node of a LAN is its router, and its host where it has no other. A MAN's
                 // node without LANs has one link too, and is no host.
                 let hosts = if nodes.len() > 1 { &nodes[1..] } else { &nodes[..] };
-                made.layout.ends.extend(hosts);
+                maker.layout.ends.extend(hosts);
                 let rate = self.lan_man_rate.unwrap_or(self.lan_rate);
-                made.up(nodes[0], lan[0], &man_nodes, &man, self.lan_man_redundancy, rate);
+                maker.up(nodes[0], lan[0], &man_nodes, &man, self.lan_man_redundancy, rate);
             }
         }
-        Ok(made.layout)
+        Ok(maker.layout)
     }
 }
 
@@ -164,22 +164,22 @@ struct Maker {
 
 impl Maker {
     /// The nodes at some places.
-    fn nodes(&mut self, prefix: &str, places: &[Place]) -> Vec<NodeId> {
-        (0..places.len()).map(|i| self.layout.node(format!("{prefix}{i}"))).collect()
+    fn nodes(&mut self, prefix: &str, positions: &[Place]) -> Vec<NodeId> {
+        (0..positions.len()).map(|i| self.layout.node(format!("{prefix}{i}"))).collect()
     }
 
     /// The links of a network's tree and of its redundancy.
     fn network(
         &mut self,
         nodes: &[NodeId],
-        places: &[Place],
+        positions: &[Place],
         tree: &[(usize, usize)],
         redundancy: u32,
         rate: BitRate,
     ) {
-        let extra = shortest_missing(places, tree, redundancy as usize - 1);
+        let extra = shortest_missing(positions, tree, redundancy as usize - 1);
         for &(a, b) in tree.iter().chain(&extra) {
-            self.link([nodes[a], nodes[b]], distance(places[a], places[b]), rate);
+            self.link([nodes[a], nodes[b]], distance(positions[a], positions[b]), rate);
         }
     }
 
@@ -187,16 +187,18 @@ impl Maker {
     fn up(
         &mut self,
         from: NodeId,
-        place: Place,
+        position: Place,
         nodes: &[NodeId],
-        places: &[Place],
+        positions: &[Place],
         links: u32,
         rate: BitRate,
     ) {
-        let mut nearest: Vec<usize> = (0..places.len()).collect();
-        nearest.sort_by(|&a, &b| distance(place, places[a]).total_cmp(&distance(place, places[b])));
-        for &at in nearest.iter().take(links as usize) {
-            self.link([from, nodes[at]], distance(place, places[at]), rate);
+        let mut nearest: Vec<usize> = (0..positions.len()).collect();
+        nearest.sort_by(|&a, &b| {
+            distance(position, positions[a]).total_cmp(&distance(position, positions[b]))
+        });
+        for &node in nearest.iter().take(links as usize) {
+            self.link([from, nodes[node]], distance(position, positions[node]), rate);
         }
     }
 
@@ -220,18 +222,18 @@ fn distance(a: Place, b: Place) -> f64 {
 }
 
 /// Prim's minimum spanning tree, from the first node on.
-fn spanning_tree(places: &[Place]) -> Vec<(usize, usize)> {
+fn spanning_tree(positions: &[Place]) -> Vec<(usize, usize)> {
     let mut nearest: Vec<(f64, usize)> =
-        places.iter().map(|p| (distance(places[0], *p), 0)).collect();
-    let mut outside: Vec<usize> = (1..places.len()).collect();
+        positions.iter().map(|p| (distance(positions[0], *p), 0)).collect();
+    let mut outside: Vec<usize> = (1..positions.len()).collect();
     let mut tree = Vec::new();
-    while let Some(at) =
+    while let Some(index) =
         (0..outside.len()).min_by(|&a, &b| nearest[outside[a]].0.total_cmp(&nearest[outside[b]].0))
     {
-        let node = outside.remove(at);
+        let node = outside.remove(index);
         tree.push((nearest[node].1, node));
         for &other in &outside {
-            let d = distance(places[node], places[other]);
+            let d = distance(positions[node], positions[other]);
             if d < nearest[other].0 {
                 nearest[other] = (d, node);
             }
@@ -241,17 +243,21 @@ fn spanning_tree(places: &[Place]) -> Vec<(usize, usize)> {
 }
 
 /// The shortest links that are not in the tree.
-fn shortest_missing(places: &[Place], tree: &[(usize, usize)], most: usize) -> Vec<(usize, usize)> {
+fn shortest_missing(
+    positions: &[Place],
+    tree: &[(usize, usize)],
+    most: usize,
+) -> Vec<(usize, usize)> {
     if most == 0 {
         return Vec::new();
     }
     let has = |a, b| tree.contains(&(a, b)) || tree.contains(&(b, a));
-    let mut missing: Vec<(usize, usize)> = (0..places.len())
-        .flat_map(|a| (a + 1..places.len()).map(move |b| (a, b)))
+    let mut missing: Vec<(usize, usize)> = (0..positions.len())
+        .flat_map(|a| (a + 1..positions.len()).map(move |b| (a, b)))
         .filter(|&(a, b)| !has(a, b))
         .collect();
     missing.sort_by(|&(a, b), &(c, d)| {
-        distance(places[a], places[b]).total_cmp(&distance(places[c], places[d]))
+        distance(positions[a], positions[b]).total_cmp(&distance(positions[c], positions[d]))
     });
     missing.truncate(most);
     missing
@@ -268,39 +274,39 @@ mod tests {
 
     #[test]
     fn the_call_of_legout_and_biersack_gives_their_counts_and_rates() {
-        let made = layout(r#"{"kind":"tiers","seed":7}"#).unwrap();
+        let tiers = layout(r#"{"kind":"tiers","seed":7}"#).unwrap();
         // 5 + 20 x 2 + 20 x 9 x 1 nodes; 6 WAN links, 20 inside MANs, 20 up, 180 up.
-        assert_eq!((made.nodes.len(), made.links.len()), (225, 226));
-        let in_wan = |node| made.name(node).starts_with('w');
-        assert_eq!(made.links.iter().filter(|l| in_wan(l.a) && in_wan(l.b)).count(), 6);
-        let of = |rate| made.links.iter().filter(|l| l.rate == BitRate(rate)).count();
+        assert_eq!((tiers.nodes.len(), tiers.links.len()), (225, 226));
+        let in_wan = |node| tiers.name(node).starts_with('w');
+        assert_eq!(tiers.links.iter().filter(|l| in_wan(l.a) && in_wan(l.b)).count(), 6);
+        let of = |rate| tiers.links.iter().filter(|l| l.rate == BitRate(rate)).count();
         assert_eq!((of(155_000_000), of(55_000_000), of(10_000_000)), (6, 40, 180));
         // Hosts of a LAN are its leaf; routers of MANs without LANs are none.
-        assert_eq!(made.hosts().len(), 180);
-        assert!(made.hosts().iter().all(|&host| made.name(host).starts_with('l')));
+        assert_eq!(tiers.hosts().len(), 180);
+        assert!(tiers.hosts().iter().all(|&host| tiers.name(host).starts_with('l')));
         // The WAN's square has a diagonal of 1414 km: 7.07 ms, a MAN's reaches 14.1 km beyond it.
-        assert!(made.links.iter().all(|l| l.delay <= Span::from_seconds(0.007_15)));
+        assert!(tiers.links.iter().all(|l| l.delay <= Span::from_seconds(0.007_15)));
     }
 
     #[test]
     fn the_tree_of_four_corners_and_the_next_links_are_known() {
         // Corners of a rectangle 3 by 4 and the point (0, 1).
-        let places = [(0.0, 0.0), (3.0, 0.0), (3.0, 4.0), (0.0, 4.0), (0.0, 1.0)];
-        let mut tree = spanning_tree(&places);
+        let positions = [(0.0, 0.0), (3.0, 0.0), (3.0, 4.0), (0.0, 4.0), (0.0, 1.0)];
+        let mut tree = spanning_tree(&positions);
         tree.sort_unstable();
         // 0-4 (1), then of length 3: 0-1, 4-3, 3-2 or ... each joins one new node; 1-2 has length 4.
         assert_eq!(tree, [(0, 1), (0, 4), (3, 2), (4, 3)]);
         // Missing, by length: 1-4 (sqrt 10), then 0-3 and 1-2 (4), 2-4 (sqrt 18).
-        assert_eq!(shortest_missing(&places, &tree, 2), [(1, 4), (0, 3)]);
+        assert_eq!(shortest_missing(&positions, &tree, 2), [(1, 4), (0, 3)]);
     }
 
     #[test]
     fn links_between_tiers_may_have_rates_apart_from_theirs() {
         let text = r#"{"kind":"tiers","man_wan_rate":"155 Mbps","lan_man_rate":"20 Mbps"}"#;
-        let made = layout(text).unwrap();
+        let tiers = layout(text).unwrap();
         let rates = |a: char, b: char| -> Vec<f64> {
-            let begins = |node, c| made.name(node).starts_with(c);
-            let between = made.links.iter().filter(|l| begins(l.a, a) && begins(l.b, b));
+            let begins = |node, c| tiers.name(node).starts_with(c);
+            let between = tiers.links.iter().filter(|l| begins(l.a, a) && begins(l.b, b));
             between.map(|l| l.rate.0 as f64 / 1e6).collect()
         };
         // 20 MANs on the WAN, 180 LANs on MANs; inside the tiers nothing changes.

@@ -49,7 +49,7 @@ fn drive(name: &str, era: Era, operations: &[Operation]) -> Vec<(u64, u64)> {
     let (mut delivered, mut recovering) = (0, false);
     let samples = control.wants_samples();
     control.on_start(&window, now, Span::ZERO);
-    let mut seen = Vec::new();
+    let mut windows = Vec::new();
     for operation in operations {
         now += Span::from_millis(7);
         let before = window.cwnd;
@@ -149,8 +149,8 @@ fn drive(name: &str, era: Era, operations: &[Operation]) -> Vec<(u64, u64)> {
             }
             Operation::Spurious => {
                 let event = congestion(Signal::Spurious);
-                let held = window;
-                control.on_spurious(&mut window, &event, &held);
+                let restored = window;
+                control.on_spurious(&mut window, &event, &restored);
                 assert!(window.cwnd >= before, "{name}: {before} to {}", window.cwnd);
             }
         }
@@ -160,9 +160,9 @@ fn drive(name: &str, era: Era, operations: &[Operation]) -> Vec<(u64, u64)> {
         assert!(!control.phase().is_empty() && control.failure().is_none());
         assert!(control.send_quantum() >= 1, "{name}");
         assert!(control.pacing_rate().is_none_or(|rate| rate.0 > 0) || !samples, "{name}");
-        seen.push((window.cwnd.to_bits(), window.ssthresh.to_bits()));
+        windows.push((window.cwnd.to_bits(), window.ssthresh.to_bits()));
     }
-    seen
+    windows
 }
 
 proptest! {

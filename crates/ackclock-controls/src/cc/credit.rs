@@ -66,24 +66,24 @@ impl Growth {
         }
     }
 
-    /// Answers congestion: `kept` segments remain, in era `linux` a whole number.
-    pub(crate) fn reduce_to(&mut self, window: &mut Window, event: &Congestion, kept: f64) {
+    /// Answers congestion: `remaining` segments stay, in era `linux` a whole number.
+    pub(crate) fn reduce_to(&mut self, window: &mut Window, event: &Congestion, remaining: f64) {
         self.credit.clear();
-        let kept = if self.era == Era::Linux { kept.floor() } else { kept };
-        reduce_to(window, event, self.era, kept);
+        let remaining = if self.era == Era::Linux { remaining.floor() } else { remaining };
+        reduce_to(window, event, self.era, remaining);
     }
 
-    /// Answers congestion by taking `part` of `used` segments, in era `linux` a whole number of them.
+    /// Answers congestion by taking `fraction` of `used` segments, in era `linux` a whole number of them.
     pub(crate) fn take_off(
         &mut self,
         window: &mut Window,
         event: &Congestion,
         used: f64,
-        part: f64,
+        fraction: f64,
     ) {
-        let taken = part * used;
-        let taken = if self.era == Era::Linux { taken.floor() } else { taken };
-        self.reduce_to(window, event, used - taken);
+        let reduction = fraction * used;
+        let reduction = if self.era == Era::Linux { reduction.floor() } else { reduction };
+        self.reduce_to(window, event, used - reduction);
     }
 }
 

@@ -37,23 +37,23 @@ pub fn growth(ack: &Ack, era: Era) -> f64 {
     }
 }
 
-/// Answers congestion as RFC 5681 does, with `kept` segments in place of half of what was in use.
-pub fn reduce_to(window: &mut Window, event: &Congestion, era: Era, kept: f64) {
+/// Answers congestion as RFC 5681 does, with `remaining` segments in place of half of what was in use.
+pub fn reduce_to(window: &mut Window, event: &Congestion, era: Era, remaining: f64) {
     let before = window.cwnd;
     match event.signal {
         Signal::Rto { consecutive } => {
             if era.is_ns2() || consecutive <= 1 {
-                window.ssthresh = kept.max(2.0);
+                window.ssthresh = remaining.max(2.0);
             }
             window.cwnd = 1.0;
         }
         Signal::FastRetransmit { .. } => {
-            window.ssthresh = kept.max(2.0);
+            window.ssthresh = remaining.max(2.0);
             window.cwnd = window.ssthresh.min(before);
         }
         Signal::EcnEcho => {
-            window.ssthresh = kept.max(2.0);
-            window.cwnd = kept.max(1.0).min(before);
+            window.ssthresh = remaining.max(2.0);
+            window.cwnd = remaining.max(1.0).min(before);
         }
         Signal::Spurious => {}
     }
@@ -79,9 +79,9 @@ mod tests {
 
     #[test]
     fn a_reduction_keeps_two_segments_after_a_loss_and_one_after_a_mark_or_a_timeout() {
-        let answer = |signal, kept| {
+        let answer = |signal, remaining| {
             let mut window = Window { cwnd: 10.0, ssthresh: 50.0 };
-            reduce_to(&mut window, &Congestion::at(Time::ZERO, signal, 10), Era::Rfc, kept);
+            reduce_to(&mut window, &Congestion::at(Time::ZERO, signal, 10), Era::Rfc, remaining);
             (window.cwnd, window.ssthresh)
         };
         let lost = Signal::FastRetransmit { lost: 1 };

@@ -174,8 +174,8 @@ mod tests {
             let mut bench = Bench::spec(&json!({"kind": "newreno", "impatient": impatient}));
             bench.send(10);
             bench.duplicates(3);
-            let held: Vec<bool> = (1..=3).map(|ack| bench.ack(ack).hold_timer).collect();
-            assert_eq!(held, expected);
+            let holds_timer: Vec<bool> = (1..=3).map(|ack| bench.ack(ack).hold_timer).collect();
+            assert_eq!(holds_timer, expected);
         }
     }
 

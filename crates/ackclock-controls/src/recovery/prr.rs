@@ -209,8 +209,8 @@ mod tests {
             self.prr_delivered += delivered;
             let count = if pipe > ssthresh {
                 // CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out, in whole numbers.
-                let whole = (self.prr_delivered * ssthresh).div_ceil(self.recover_fs);
-                whole.saturating_sub(self.prr_out)
+                let allowed = (self.prr_delivered * ssthresh).div_ceil(self.recover_fs);
+                allowed.saturating_sub(self.prr_out)
             } else {
                 let mut limit = delivered.max(self.prr_delivered.saturating_sub(self.prr_out));
                 if acked && !lost {

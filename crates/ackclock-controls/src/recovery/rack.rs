@@ -171,12 +171,12 @@ impl Rack {
     /// `RACK_detect_loss`.
     fn detect_loss(&mut self, board: &mut Scoreboard, now: Time) {
         self.reo_timer = Time::MAX;
-        while let Some(&(at, seq)) = self.sent.front() {
-            if !is_stale(board, at, seq) {
-                if (at, seq + 1) >= self.newest {
+        while let Some(&(sent_at, seq)) = self.sent.front() {
+            if !is_stale(board, sent_at, seq) {
+                if (sent_at, seq + 1) >= self.newest {
                     return;
                 }
-                let due = at + self.rtt + self.reo_wnd;
+                let due = sent_at + self.rtt + self.reo_wnd;
                 if due > now {
                     self.reo_timer = due;
                     return;
@@ -193,9 +193,9 @@ impl Rack {
         if una < board.nxt() && !board.is_sacked(una) && !board.is_marked_lost(una) {
             self.lost.push(una);
         }
-        while let Some(&(at, seq)) = self.sent.front() {
-            if !is_stale(board, at, seq) {
-                if at + self.rtt + self.reo_wnd > now {
+        while let Some(&(sent_at, seq)) = self.sent.front() {
+            if !is_stale(board, sent_at, seq) {
+                if sent_at + self.rtt + self.reo_wnd > now {
                     break;
                 }
                 if seq != una {
@@ -311,18 +311,18 @@ impl Rack {
     }
 }
 
-/// Whether a transmission at `at` is not the last one of its segment, or the segment is known to be delivered or lost.
-fn is_stale(board: &Scoreboard, at: Time, seq: u32) -> bool {
+/// Whether a transmission at `sent_at` is not the last one of its segment, or the segment is known to be delivered or lost.
+fn is_stale(board: &Scoreboard, sent_at: Time, seq: u32) -> bool {
     seq < board.una()
         || board.is_sacked(seq)
         || board.is_marked_lost(seq)
-        || board.sent_at(seq) != at
+        || board.sent_at(seq) != sent_at
 }
 
 impl LossRecovery for Rack {
     fn on_delivered(&mut self, board: &Scoreboard, seq: u32, now: Time) {
-        let at = board.sent_at(seq);
-        let rtt = now.since(at);
+        let sent_at = board.sent_at(seq);
+        let rtt = now.since(sent_at);
         let again = board.is_retransmitted(seq);
         if seq + 1 > self.fack {
             self.fack = seq + 1;
@@ -334,10 +334,10 @@ impl LossRecovery for Rack {
             return;
         }
         // Of all that one acknowledgement reports, that sent last.
-        if at >= self.reported {
-            (self.reported, self.rtt) = (at, rtt);
+        if sent_at >= self.reported {
+            (self.reported, self.rtt) = (sent_at, rtt);
         }
-        self.newest = self.newest.max((at, seq + 1));
+        self.newest = self.newest.max((sent_at, seq + 1));
     }
 
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckIn) -> Digest {

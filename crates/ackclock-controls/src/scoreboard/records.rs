@@ -91,32 +91,32 @@ impl Records {
 
     #[inline]
     pub(super) fn mark(&mut self, seq: u32, marks: u32) {
-        let place = self.place(seq);
-        self.ring[place].bits |= marks;
+        let index = self.place(seq);
+        self.ring[index].bits |= marks;
     }
 
     #[inline]
     pub(super) fn unmark(&mut self, seq: u32, marks: u32) {
-        let place = self.place(seq);
-        self.ring[place].bits &= !marks;
+        let index = self.place(seq);
+        self.ring[index].bits &= !marks;
     }
 
     /// Notes that a segment leaves.
     #[inline]
     pub(super) fn put(&mut self, seq: u32, stamp: &Stamp, marks: u32) {
-        let (place, record) = (self.place(seq), Record::new(stamp, marks));
-        self.ring[place] = record;
+        let (index, record) = (self.place(seq), Record::new(stamp, marks));
+        self.ring[index] = record;
         if record.is(APART) {
-            self.put_apart(place, stamp.record.delivered_at);
+            self.put_apart(index, stamp.record.delivered_at);
         }
     }
 
     #[inline(never)]
-    fn put_apart(&mut self, place: usize, delivered_at: Time) {
+    fn put_apart(&mut self, index: usize, delivered_at: Time) {
         if self.apart.is_empty() {
             self.apart = filled(Time::ZERO, self.ring.len()).into();
         }
-        self.apart[place] = delivered_at;
+        self.apart[index] = delivered_at;
     }
 
     /// What a segment left with.

@@ -160,8 +160,8 @@ impl SlowStart for RapidStart {
 
     fn on_repair(&mut self, window: &mut Window, acked: u32, gone: u32) {
         if let Stage::Converging { delivered, lost, least } = self.stage {
-            let taken = delivered * f64::from(acked) + lost * f64::from(gone);
-            window.cwnd = (window.cwnd - taken).max(least.min(window.cwnd));
+            let reduction = delivered * f64::from(acked) + lost * f64::from(gone);
+            window.cwnd = (window.cwnd - reduction).max(least.min(window.cwnd));
             window.ssthresh = window.cwnd.max(2.0);
         }
     }

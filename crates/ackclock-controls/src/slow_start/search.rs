@@ -223,8 +223,8 @@ mod tests {
     #[test]
     fn it_ends_one_to_two_round_trips_after_the_bottleneck_is_reached() {
         for (capacity, reached) in [(1000.0, 664), (8000.0, 964)] {
-            let at = exit(capacity).unwrap();
-            assert!(at > reached + 100 && at < reached + 320, "{capacity}: {at} ms");
+            let exit_ms = exit(capacity).unwrap();
+            assert!(exit_ms > reached + 100 && exit_ms < reached + 320, "{capacity}: {exit_ms} ms");
         }
     }
 

@@ -71,7 +71,7 @@ impl Calm {
     /// Takes in one acknowledgement; returns the rest once the flow is at rest.
     pub(crate) fn watch(&mut self, fast: &Fast, cwnd: f64, ack: &Ack) -> Option<Rest> {
         let ended = *self.round.get_or_insert(ack.round) != ack.round;
-        let mut rest = None;
+        let mut stable = None;
         if ended && self.count > 0 {
             if fast.avoids() {
                 self.rounds.push_back((self.sum / f64::from(self.count), cwnd));
@@ -82,14 +82,14 @@ impl Calm {
                 self.rounds.pop_front();
             }
             (self.sum, self.count) = (0.0, 0);
-            rest = self.rests(fast);
+            stable = self.rests(fast);
         }
         self.round = Some(ack.round);
         if let Some(rtt) = ack.rtt {
             self.sum += rtt.seconds();
             self.count += 1;
         }
-        rest
+        stable
     }
 
     fn rests(&self, fast: &Fast) -> Option<Rest> {
@@ -138,10 +138,10 @@ mod tests {
             control.on_ack(&mut ignored, &ack(rtt, 0));
         }
         assert!(control.avoids());
-        for (at, &(rtt, window)) in rounds.iter().enumerate() {
+        for (index, &(rtt, window)) in rounds.iter().enumerate() {
             for _ in 0..10 {
-                if let Some(rest) = calm.watch(&control, window, &ack(rtt, at as u64)) {
-                    return Some((at, rest));
+                if let Some(stable) = calm.watch(&control, window, &ack(rtt, index as u64)) {
+                    return Some((index, stable));
                 }
             }
         }
@@ -153,9 +153,9 @@ mod tests {
         let params = CalmParams { stable_rounds: 4, stable_tolerance: 0.01 };
         // 250 x 10/50 = 50 queued; with 0.2 ms more or less it is 50.8 or 49.2.
         let swinging = [0.0502, 0.0498, 0.0502, 0.0498, 0.0502, 0.0498].map(|r| (r, 250.0));
-        let (at, rest) = rests_in(params.clone(), &swinging).unwrap();
-        assert_eq!((at, rest.window), (4, 250.0));
-        assert!((rest.rtt - 0.050).abs() < 1e-9);
+        let (index, stable) = rests_in(params.clone(), &swinging).unwrap();
+        assert_eq!((index, stable.window), (4, 250.0));
+        assert!((stable.rtt - 0.050).abs() < 1e-9);
         // 252 x 10/50 = 50.4 is within 1 %, 253 x 10/50 = 50.6 is not.
         assert!(rests_in(params.clone(), &[(0.050, 252.0); 6]).is_some());
         assert!(rests_in(params, &[(0.050, 253.0); 6]).is_none());

@@ -235,10 +235,10 @@ impl Cdg {
 
     fn back_off(&mut self, window: &mut Window) {
         self.backed_off = true;
-        let kept = self.beta_delay * window.cwnd;
-        let kept = if self.era == Era::Linux { kept.floor() } else { kept }.max(2.0);
-        window.cwnd = kept.min(window.cwnd);
-        window.ssthresh = kept;
+        let reduced = self.beta_delay * window.cwnd;
+        let reduced = if self.era == Era::Linux { reduced.floor() } else { reduced }.max(2.0);
+        window.cwnd = reduced.min(window.cwnd);
+        window.ssthresh = reduced;
     }
 }
 
@@ -282,7 +282,7 @@ impl CongestionControl for Cdg {
             return;
         }
         self.samples.forget();
-        let kept = if matches!(event.signal, Signal::Rto { .. }) {
+        let remaining = if matches!(event.signal, Signal::Rto { .. }) {
             used / 2.0
         } else {
             self.shadow /= 2.0;
@@ -291,7 +291,7 @@ impl CongestionControl for Cdg {
             }
             self.shadow.max(self.params.beta_loss * used)
         };
-        self.growth.reduce_to(window, event, kept);
+        self.growth.reduce_to(window, event, remaining);
         self.cwnd = Some(window.cwnd);
     }
 
@@ -455,14 +455,14 @@ mod tests {
     #[test]
     fn back_offs_that_are_in_vain_cease() {
         let mut control = cdg(1);
-        let mut seen = Vec::new();
+        let mut decisions = Vec::new();
         for i in 0..40 {
             // Every other round trip is not measured.
             let ms = 100.0 + 400.0 * f64::from(i);
             control.on_round(round(ms, ms), &avoidance());
-            seen.push(control.on_round(round(ms + 400.0, ms + 400.0), &avoidance())); // all but certain
+            decisions.push(control.on_round(round(ms + 400.0, ms + 400.0), &avoidance())); // all but certain
         }
         let pattern: Vec<bool> = (0..40).map(|i| i % 10 < 5).collect();
-        assert_eq!(seen, pattern);
+        assert_eq!(decisions, pattern);
     }
 }

@@ -98,7 +98,7 @@ impl RecentMin {
         }
         self.samples.push_back((now, value));
         while self.samples.len() > 1
-            && self.samples.front().is_some_and(|&(at, _)| at + window < now)
+            && self.samples.front().is_some_and(|&(time, _)| time + window < now)
         {
             self.samples.pop_front();
         }
@@ -336,8 +336,8 @@ mod tests {
     fn slow_start_doubles_until_the_rate_is_above_the_target() {
         let mut control = copa();
         let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
-        for (at, cwnd) in [(0, 20.0), (1, 40.0), (2, 80.0)] {
-            round(&mut control, &mut window, at, 100);
+        for (round_number, cwnd) in [(0, 20.0), (1, 40.0), (2, 80.0)] {
+            round(&mut control, &mut window, round_number, 100);
             near::<9>(window.cwnd, cwnd);
             assert_eq!(control.phase(), "slow-start");
         }
@@ -360,9 +360,9 @@ mod tests {
         (control.slow, window.cwnd, control.round_cwnd) = (false, 400.0, 401.0);
         control.direction = Direction::Up;
         let mut steps = Vec::new();
-        for at in 1..8 {
+        for round_number in 1..8 {
             let before = window.cwnd;
-            round(&mut control, &mut window, at, 110);
+            round(&mut control, &mut window, round_number, 110);
             steps.push((before - window.cwnd).round());
         }
         // Down by v / delta = 2 v a round trip: the turn, two more, then 2, 4, 8, 16 times that.
@@ -382,26 +382,26 @@ mod tests {
         let mut control = copa();
         let mut window = Window { cwnd: 50.0, ssthresh: f64::INFINITY };
         round(&mut control, &mut window, 0, 100);
-        let mut at = 1;
+        let mut round_number = 1;
         while control.phase() != "competitive" {
-            round(&mut control, &mut window, at, 150);
-            at += 1;
+            round(&mut control, &mut window, round_number, 150);
+            round_number += 1;
         }
-        assert_eq!(at, 8); // slow start left in round 1, so that round 7 is the first beyond five
+        assert_eq!(round_number, 8); // slow start left in round 1, so that round 7 is the first beyond five
         near::<9>(control.delta, 0.5);
         for inverse in [3.0, 4.0, 5.0, 6.0] {
-            round(&mut control, &mut window, at, 150);
+            round(&mut control, &mut window, round_number, 150);
             near::<9>(1.0 / control.delta, inverse);
-            at += 1;
+            round_number += 1;
         }
         let lost = Signal::FastRetransmit { lost: 1 };
         let before = window.cwnd;
         control.on_congestion(&mut window, &Congestion::at(Time::ZERO, lost, 50));
         near::<9>(window.cwnd, before);
-        round(&mut control, &mut window, at, 150);
+        round(&mut control, &mut window, round_number, 150);
         near::<9>(1.0 / control.delta, 3.0);
-        round(&mut control, &mut window, at + 1, 100);
-        round(&mut control, &mut window, at + 2, 100);
+        round(&mut control, &mut window, round_number + 1, 100);
+        round(&mut control, &mut window, round_number + 2, 100);
         assert_eq!(control.phase(), "default");
         near::<9>(control.delta, 0.5);
     }

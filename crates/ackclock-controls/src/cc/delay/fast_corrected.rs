@@ -254,11 +254,11 @@ impl FastCorrected {
         self.probe = None;
         self.calm.restart();
         window.cwnd = probe.window;
-        if let Some(found) = self.solve(probe) {
+        if let Some(solution) = self.solve(probe) {
             self.left -= 1;
-            self.found = Some(found);
-            window.cwnd = found.window.max(2.0);
-            self.fast.correct(found.base, ack.round);
+            self.found = Some(solution);
+            window.cwnd = solution.window.max(2.0);
+            self.fast.correct(solution.base, ack.round);
         } else {
             self.discarded += 1;
         }

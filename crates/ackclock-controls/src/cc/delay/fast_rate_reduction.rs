@@ -269,15 +269,15 @@ mod tests {
         let params = FastRateReductionParams { pause: true, ..FastRateReductionParams::default() };
         let mut control = FastRateReduction::new(params.clone(), &env(Era::Rfc)).unwrap();
         let mut window = Window { cwnd: 250.0, ssthresh: f64::INFINITY };
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let time = |ms| Time::ZERO + Span::from_millis(ms);
         control.stage =
-            Stage::Reduced { until: at(50), rate: 5000.0, rtt: 0.05, window: window.cwnd };
+            Stage::Reduced { until: time(50), rate: 5000.0, rtt: 0.05, window: window.cwnd };
         control.on_ack(&mut window, &ack(49, 1, Span::from_millis(40)));
         assert_eq!((control.pacing_rate(), control.phase()), (Some(BitRate(0)), "reduced"));
         assert_eq!(control.timer_interval(), Some(Span::from_millis(1)));
-        control.on_timer(&mut window, at(49));
+        control.on_timer(&mut window, time(49));
         assert_eq!(control.phase(), "reduced");
-        control.on_timer(&mut window, at(50));
+        control.on_timer(&mut window, time(50));
         // 5000 segments of 1040 bytes a second.
         assert_eq!((control.pacing_rate(), window.cwnd), (Some(BitRate(41_600_000)), 250.0));
         control.on_ack(&mut window, &ack(100, 2, Span::from_millis(30)));
@@ -294,12 +294,12 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_named() {
-        for (given, expected) in [
+        for (params, expected) in [
             (json!({ "factor": 1 }), "factor: 1 is out of range; expected more than 1"),
             (json!({ "duration": 0 }), "duration: 0 is out of range; expected more than 0"),
             (json!({ "alpha": -1 }), "alpha: -1 is out of range; expected more than 0"),
         ] {
-            let message = refusal::<CcEnv, FastRateReduction>(given, &env(Era::Rfc));
+            let message = refusal::<CcEnv, FastRateReduction>(params, &env(Era::Rfc));
             assert!(message.starts_with(expected), "{message}");
         }
     }

@@ -285,13 +285,13 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_named() {
-        for (given, expected) in [
+        for (params, expected) in [
             (json!({ "kappa": 0 }), "kappa: 0 is out of range; expected more than 0"),
             (json!({ "every": 0 }), "every: 0 is out of range; expected at least 1"),
             (json!({ "weight": 0 }), "weight: 0 is out of range; expected more than 0"),
             (json!({ "alpha": -1 }), "alpha: -1 is out of range; expected more than 0"),
         ] {
-            let message = refusal::<CcEnv, FastSelfTuning>(given, &env(Era::Rfc));
+            let message = refusal::<CcEnv, FastSelfTuning>(params, &env(Era::Rfc));
             assert!(message.starts_with(expected), "{message}");
         }
     }

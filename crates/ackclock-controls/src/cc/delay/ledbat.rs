@@ -112,9 +112,9 @@ impl Ledbat {
         } else if let Some(last) = self.base.back_mut() {
             *last = delay.min(*last);
         }
-        let wanted = (self.params.current_filter as usize).min((cwnd / 2.0) as usize).max(1);
+        let length = (self.params.current_filter as usize).min((cwnd / 2.0) as usize).max(1);
         self.current.push_back(delay);
-        while self.current.len() > wanted {
+        while self.current.len() > length {
             self.current.pop_front();
         }
         let least = |of: &VecDeque<Span>| of.iter().copied().min().unwrap_or(Span::ZERO).seconds();

@@ -160,7 +160,7 @@ impl LedbatPlusPlus {
             }
             State::Steady { next } => {
                 let first = self.left_start.is_some_and(|round| ack.round >= round + REST_ROUNDS);
-                if self.params.slowdowns && (first || next.is_some_and(|at| ack.now >= at)) {
+                if self.params.slowdowns && (first || next.is_some_and(|due| ack.now >= due)) {
                     self.left_start = None;
                     window.ssthresh = window.cwnd.max(2.0);
                     window.cwnd = LEAST.min(window.cwnd);
@@ -343,7 +343,7 @@ mod tests {
         let mut control = ledbat();
         let mut window = Window { cwnd: 64.0, ssthresh: 64.0 };
         control.on_ack(&mut window, &ack(10, 600, 60, 0));
-        let mut seen = Vec::new();
+        let mut states = Vec::new();
         let mut began = Vec::new();
         for round in 11..130 {
             let before = control.phase();
@@ -354,14 +354,14 @@ mod tests {
                 began.push(round);
             }
             if round < 20 {
-                seen.push((window.cwnd, control.phase()));
+                states.push((window.cwnd, control.phase()));
             }
         }
-        assert_eq!(seen[0].1, "avoidance");
-        for (at, cwnd, phase) in
+        assert_eq!(states[0].1, "avoidance");
+        for (index, cwnd, phase) in
             [(1, 2.0, "slowdown"), (3, 2.0, "slowdown"), (4, 4.0, "ramp"), (5, 8.0, "ramp")]
         {
-            assert_eq!((seen[at].0, seen[at].1), (cwnd, phase), "{at}: {seen:?}");
+            assert_eq!((states[index].0, states[index].1), (cwnd, phase), "{index}: {states:?}");
         }
         // From round 12 to 19 or 20, then 63 to 72 rounds.
         assert_eq!(began[0], 12);

@@ -166,8 +166,8 @@ impl Nv {
         if ack.now >= end {
             self.min_rtt = self.next_min_rtt;
             self.next_min_rtt = f64::INFINITY;
-            let part = 0.75 + 0.5 * self.stream.uniform();
-            let period = Span::from_seconds(self.params.reset_period.seconds() * part);
+            let fraction = 0.75 + 0.5 * self.stream.uniform();
+            let period = Span::from_seconds(self.params.reset_period.seconds() * fraction);
             self.period_end = Some(ack.now + period);
         }
         if *self.round.get_or_insert(ack.round) != ack.round {
@@ -194,10 +194,10 @@ impl Nv {
             self.may_grow = false;
             self.calm_rounds = 0;
             let excess = window.cwnd - most;
-            let taken =
+            let decrease =
                 if excess > 2.0 { (self.params.decrease * excess).max(2.0) } else { excess };
             window.ssthresh = most.max(2.0);
-            window.cwnd = (window.cwnd - taken).max(LEAST);
+            window.cwnd = (window.cwnd - decrease).max(LEAST);
             return true;
         }
         if window.cwnd > most - PAD_BUFFER || self.samples < TO_GROW {
@@ -246,8 +246,8 @@ impl CongestionControl for Nv {
         }
         self.may_grow = false;
         (self.rtt, self.rate, self.samples, self.rounds, self.calm_rounds) = (0.0, 0.0, 0, 0, 0);
-        let kept = self.params.loss_factor * in_use(window, event, self.era);
-        self.growth.reduce_to(window, event, kept);
+        let remaining = self.params.loss_factor * in_use(window, event, self.era);
+        self.growth.reduce_to(window, event, remaining);
     }
 
     fn uses_slow_start(&self) -> bool {

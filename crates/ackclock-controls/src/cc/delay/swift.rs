@@ -137,7 +137,7 @@ impl Swift {
     }
 
     fn may_decrease(&self, now: Time) -> bool {
-        self.decreased.is_none_or(|at| now.since(at) >= self.rtt)
+        self.decreased.is_none_or(|decreased_at| now.since(decreased_at) >= self.rtt)
     }
 
     /// Takes over a new window.

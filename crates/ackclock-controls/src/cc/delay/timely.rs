@@ -277,9 +277,9 @@ mod tests {
 
     #[test]
     fn below_the_low_threshold_the_rate_rises_by_a_step() {
-        let seen = rates(5, &[40.0, 49.0]);
-        near::<6>(seen[0], 5010.0);
-        near::<6>(seen[1], 5020.0); // although the round trip grew
+        let sent_rates = rates(5, &[40.0, 49.0]);
+        near::<6>(sent_rates[0], 5010.0);
+        near::<6>(sent_rates[1], 5020.0); // although the round trip grew
     }
 
     /// 1000 us, twice `T_high`: 1 - 0.8 (1 - 1/2) = 0.6.
@@ -292,10 +292,10 @@ mod tests {
     /// d = 0.125 x 8.75 = 1.09375 us, gradient 0.0546875, factor 0.95625.
     #[test]
     fn between_them_a_rising_round_trip_cuts_by_its_gradient() {
-        let seen = rates(5, &[100.0, 110.0, 110.0]);
-        near::<6>(seen[0], 5010.0);
-        near::<6>(seen[1], 5010.0 * 0.65);
-        near::<6>(seen[2], 5010.0 * 0.65 * 0.95625);
+        let sent_rates = rates(5, &[100.0, 110.0, 110.0]);
+        near::<6>(sent_rates[0], 5010.0);
+        near::<6>(sent_rates[1], 5010.0 * 0.65);
+        near::<6>(sent_rates[2], 5010.0 * 0.65 * 0.95625);
     }
 
     /// From 100 to 150 us: gradient 0.875 x 50 / 20 = 2.19, but no cut takes more than 0.8.
@@ -307,10 +307,10 @@ mod tests {
     /// Four single steps, then five at a time.
     #[test]
     fn from_the_fifth_segment_that_does_not_rise_on_steps_are_five_times_as_large() {
-        let seen = rates(5, &[100.0; 7]);
-        near::<6>(seen[3], 5040.0);
-        near::<6>(seen[4], 5090.0);
-        near::<6>(seen[6], 5190.0);
+        let sent_rates = rates(5, &[100.0; 7]);
+        near::<6>(sent_rates[3], 5040.0);
+        near::<6>(sent_rates[4], 5090.0);
+        near::<6>(sent_rates[6], 5190.0);
     }
 
     #[test]

@@ -249,13 +249,13 @@ mod tests {
                 let mut control = Vegas::new(VegasParams::default(), &env(era)).unwrap();
                 let mut window = Window { cwnd: start, ssthresh: f64::INFINITY };
                 let queued = loop_through_a_queue(&mut control, &mut window, 400);
-                let rest = &queued[380..];
+                let settled = &queued[380..];
                 // Flight is whole.
                 let slack = 1.0;
-                for q in rest {
+                for q in settled {
                     assert!((alpha - slack..=beta + slack).contains(q), "{era:?} {start}: {q}");
                     assert!(*q <= control.keeps_queued().unwrap() + slack, "{era:?} {start}: {q}");
-                    assert_eq!(q.to_bits(), rest[0].to_bits(), "at rest");
+                    assert_eq!(q.to_bits(), settled[0].to_bits(), "at rest");
                 }
                 assert!(!control.slow);
             }
@@ -266,7 +266,7 @@ mod tests {
     fn slow_start_doubles_every_other_round_and_ends_with_an_eighth_less() {
         let mut control = Vegas::new(VegasParams::default(), &env(Era::Rfc)).unwrap();
         let mut window = Window { cwnd: 4.0, ssthresh: f64::INFINITY };
-        let mut seen = Vec::new();
+        let mut windows = Vec::new();
         for round in 0..4 {
             let flight = window.cwnd as u32;
             for _ in 0..flight {
@@ -274,9 +274,9 @@ mod tests {
                 let min_rtt = Span::from_millis(100);
                 control.on_ack(&mut window, &Ack { rtt, min_rtt, round, ..Ack::at(Time::ZERO, 1) });
             }
-            seen.push(window.cwnd);
+            windows.push(window.cwnd);
         }
-        assert_eq!(seen, [8.0, 8.0, 16.0, 16.0]);
+        assert_eq!(windows, [8.0, 8.0, 16.0, 16.0]);
         // Round 4's first acknowledgement decides on round 3's samples and its own: the mean is
         // (16 x 100 + 120) / 17 = 101.18 ms, diff 16 (1 - 100/101.18) = 0.19, so it grows, to 32.
         // Round 5's decides on 120 ms: diff = 16 (1 - 100/120) = 2.67 > 1, so 32 x 7/8 = 28.

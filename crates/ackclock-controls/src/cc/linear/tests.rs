@@ -161,7 +161,7 @@ fn a_bad_parameter_is_named_in_one_sentence() {
         let serde_json::Value::Object(table) = table else { unreachable!() };
         crate::cc::build(&Spec::Table(table), &env(Era::Rfc), "cc").err().unwrap()[0].to_string()
     };
-    for (kind, field, value, part) in [
+    for (kind, field, value, expected) in [
         ("aimd", "a", 0.0, "a: 0.0 is out of range; expected more than 0"),
         ("aimd", "b", 1.0, "more than 0 and less than 1"),
         ("aiad", "d", -3.0, "d: -3.0 is out of range"),
@@ -172,6 +172,6 @@ fn a_bad_parameter_is_named_in_one_sentence() {
         ("linear", "b_d", 1.0, "never shrinks"),
     ] {
         let message = error(kind, field, value);
-        assert!(message.starts_with("cc.") && message.contains(part), "{message}");
+        assert!(message.starts_with("cc.") && message.contains(expected), "{message}");
     }
 }

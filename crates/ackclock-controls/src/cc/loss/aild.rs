@@ -164,8 +164,8 @@ mod tests {
         for start in [300.0, 600.0] {
             assert!(drive(110, start) > 3.0, "at 1/110");
             assert!(drive(90, start) < -3.0, "at 1/90");
-            let rest = drive(100, start);
-            assert!(rest.abs() < 0.3, "at 1/100: {rest}");
+            let growth = drive(100, start);
+            assert!(growth.abs() < 0.3, "at 1/100: {growth}");
         }
     }
 }

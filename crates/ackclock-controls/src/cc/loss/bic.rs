@@ -165,10 +165,10 @@ impl CongestionControl for Bic {
             reduce_to(window, event, self.era, used / 2.0);
             self.w_max = Some(used);
         } else {
-            let kept = (1.0 - self.beta) * used;
+            let remaining = (1.0 - self.beta) * used;
             let shrinks = self.params.fast_convergence && self.w_max.is_some_and(|w| used < w);
-            self.w_max = Some(if shrinks { f64::midpoint(used, kept) } else { used });
-            reduce_to(window, event, self.era, kept);
+            self.w_max = Some(if shrinks { f64::midpoint(used, remaining) } else { used });
+            reduce_to(window, event, self.era, remaining);
         }
         self.probe = None;
     }
@@ -224,8 +224,8 @@ mod tests {
         let mut control = bic();
         let mut window = Window { cwnd: 1024.0, ssthresh: 2.0 };
         control.on_congestion(&mut window, &Congestion::at(Time::ZERO, LOSS, 1024));
-        let seen = rounds(&mut control, &mut window, 5);
-        assert_eq!(seen, [928.0, 960.0, 992.0, 1008.0, 1016.0]);
+        let windows = rounds(&mut control, &mut window, 5);
+        assert_eq!(windows, [928.0, 960.0, 992.0, 1008.0, 1016.0]);
     }
 
     /// Beyond the old maximum: 1, then 2, 4, 8, 16, 32, 32 segments a round trip.
@@ -234,8 +234,8 @@ mod tests {
         let mut control = bic();
         control.w_max = Some(100.0);
         let mut window = Window { cwnd: 100.0, ssthresh: 2.0 };
-        let seen = rounds(&mut control, &mut window, 7);
-        assert_eq!(seen, [101.0, 103.0, 107.0, 115.0, 131.0, 163.0, 195.0]);
+        let windows = rounds(&mut control, &mut window, 7);
+        assert_eq!(windows, [101.0, 103.0, 107.0, 115.0, 131.0, 163.0, 195.0]);
         assert_eq!(control.phase(), "max-probing");
     }
 

@@ -288,13 +288,13 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_named() {
-        for (given, expected) in [
+        for (params, expected) in [
             (json!({ "alpha": 0 }), "alpha: 0 is out of range; expected more than 0"),
             (json!({ "beta": 1 }), "beta: 1 is out of range; expected less than 1 with l = 1"),
             (json!({ "k": -2 }), "k: -2 is out of range; expected"),
             (json!({ "l": 1.5 }), "l: 1.5 is out of range; expected"),
         ] {
-            let message = refusal::<CcEnv, Binomial>(given, &env(Era::Rfc));
+            let message = refusal::<CcEnv, Binomial>(params, &env(Era::Rfc));
             assert!(message.starts_with(expected), "{message}");
         }
     }

@@ -261,9 +261,9 @@ mod tests {
         Time::ZERO + Span::from_millis(t)
     }
 
-    fn lose(control: &mut Cubic, window: &mut Window, at: Time, signal: Signal) {
+    fn lose(control: &mut Cubic, window: &mut Window, now: Time, signal: Signal) {
         let flight = window.cwnd as u32;
-        control.on_congestion(window, &Congestion::at(at, signal, flight));
+        control.on_congestion(window, &Congestion::at(now, signal, flight));
     }
 
     #[test]
@@ -308,9 +308,9 @@ mod tests {
         while control.stage.unwrap().w_est < 10.0 {
             control.on_ack(&mut window, &Ack::at(ms(2), 1));
         }
-        let at = window.cwnd;
+        let before = window.cwnd;
         control.on_ack(&mut window, &Ack::at(ms(3), 1));
-        near::<5>(window.cwnd - at, 1.0 / at);
+        near::<5>(window.cwnd - before, 1.0 / before);
     }
 
     #[test]

@@ -199,8 +199,8 @@ impl HighSpeed {
 
     /// Increase and decrease of the table for this window.
     fn row(&self, w: f64) -> (f64, f64) {
-        let place = self.rows.partition_point(|&(top, _)| top < w).min(self.rows.len() - 1);
-        (place as f64 + 1.0, self.rows[place].1)
+        let index = self.rows.partition_point(|&(top, _)| top < w).min(self.rows.len() - 1);
+        (index as f64 + 1.0, self.rows[index].1)
     }
 }
 
@@ -322,14 +322,14 @@ mod tests {
     /// 1.5 / 38^2 in the eras of ns-2, unless it is given; 10^-3 in the others.
     #[test]
     fn the_loss_rate_at_the_low_window_goes_by_era() {
-        for (era, given, low_p) in [
+        for (era, set_low_p, low_p) in [
             (Era::Rfc, None, 1e-3),
             (Era::Linux, None, 1e-3),
             (Era::Ns2, None, 1.5 / 1444.0),
             (Era::Y2007, None, 1.5 / 1444.0),
             (Era::Ns2, Some(1e-3), 1e-3),
         ] {
-            let params = HighSpeedParams { low_p: given, ..HighSpeedParams::default() };
+            let params = HighSpeedParams { low_p: set_low_p, ..HighSpeedParams::default() };
             let control = HighSpeed::new(params, &env(era)).unwrap();
             assert!((control.low_p / low_p - 1.0).abs() < 1e-5, "{era:?} {}", control.low_p);
         }

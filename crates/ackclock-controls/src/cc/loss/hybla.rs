@@ -129,9 +129,9 @@ impl Hybla {
             return step;
         }
         self.fraction += step;
-        let whole = self.fraction.floor();
-        self.fraction -= whole;
-        whole
+        let segments = self.fraction.floor();
+        self.fraction -= segments;
+        segments
     }
 
     /// Sets the first ssthresh when enough acknowledgements of one round trip have come.
@@ -263,21 +263,21 @@ mod tests {
     /// Acknowledgements of two segments each 4 ms apart are 500 segments/s: 100 at 200 ms. A given ssthresh stays.
     #[test]
     fn the_first_ssthresh_is_what_the_path_holds_at_the_rate_of_the_first_acknowledgements() {
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let time = |ms| Time::ZERO + Span::from_millis(ms);
         let ack = |ms, round| {
             let min_rtt = Span::from_millis(200);
-            Ack { min_rtt, round, srtt: min_rtt, ..Ack::at(at(ms), 2) }
+            Ack { min_rtt, round, srtt: min_rtt, ..Ack::at(time(ms), 2) }
         };
-        for (given, expected) in [(f64::INFINITY, 100.0), (40.0, 40.0)] {
+        for (ssthresh, expected) in [(f64::INFINITY, 100.0), (40.0, 40.0)] {
             let mut control = hybla();
-            let mut window = Window { cwnd: 10.0, ssthresh: given };
+            let mut window = Window { cwnd: 10.0, ssthresh };
             control.on_ack(&mut window, &ack(100, 0)); // another round trip
-            assert_eq!(window.cwnd, if given.is_finite() { 40.0 } else { 11.0 });
+            assert_eq!(window.cwnd, if ssthresh.is_finite() { 40.0 } else { 11.0 });
             for ms in [200, 204, 208] {
                 control.on_ack(&mut window, &ack(ms, 1));
             }
             assert_eq!(window.ssthresh, expected);
-            assert!(given.is_finite() || window.cwnd == expected);
+            assert!(ssthresh.is_finite() || window.cwnd == expected);
         }
         let params = HyblaParams { estimate_ssthresh: Some(false), ..HyblaParams::default() };
         let mut control = Hybla::new(params, &env(Era::Rfc)).unwrap();

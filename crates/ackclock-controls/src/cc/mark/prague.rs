@@ -169,7 +169,7 @@ impl CongestionControl for Prague {
         match event.signal {
             Signal::EcnEcho => {
                 let limit = self.virtual_rtt();
-                if self.reduced.is_some_and(|(at, _)| event.now.since(at) < limit) {
+                if self.reduced.is_some_and(|(reduced_at, _)| event.now.since(reduced_at) < limit) {
                     return;
                 }
                 let alpha = self.alpha.unwrap_or(1.0);
@@ -178,16 +178,19 @@ impl CongestionControl for Prague {
                 self.reduced = Some((event.now, before - window.cwnd));
             }
             Signal::FastRetransmit { .. } | Signal::Rto { .. } => {
-                let recent = self.reduced.take().filter(|&(at, _)| event.now.since(at) < self.srtt);
-                let credit = recent.map_or(0.0, |(_, taken)| taken);
-                let kept = f64::midpoint(in_use(window, event, self.era), credit);
+                let recent = self
+                    .reduced
+                    .take()
+                    .filter(|&(reduced_at, _)| event.now.since(reduced_at) < self.srtt);
+                let credit = recent.map_or(0.0, |(_, reduction)| reduction);
+                let remaining = f64::midpoint(in_use(window, event, self.era), credit);
                 if let Signal::Rto { consecutive } = event.signal {
                     if consecutive <= 1 {
-                        window.ssthresh = kept.max(2.0);
+                        window.ssthresh = remaining.max(2.0);
                     }
                     window.cwnd = 1.0;
                 } else {
-                    window.ssthresh = kept.max(2.0);
+                    window.ssthresh = remaining.max(2.0);
                     window.cwnd = window.ssthresh.min(before);
                 }
             }
@@ -335,15 +338,16 @@ mod tests {
             for segment in 0..400_000u32 {
                 let step = rtt.seconds() / window.cwnd;
                 now += step;
-                let at = Time::ZERO + Span::from_seconds(now);
+                let now_time = Time::ZERO + Span::from_seconds(now);
                 let marked = u32::from(segment % 40 == 0);
-                let report = EcnCounts { acked: 1, marked, ..EcnCounts::at(at) };
+                let report = EcnCounts { acked: 1, marked, ..EcnCounts::at(now_time) };
                 control.on_ecn_counts(&mut window, &report);
                 if marked > 0 {
-                    let event = Congestion::at(at, Signal::EcnEcho, window.cwnd.ceil() as u32);
+                    let event =
+                        Congestion::at(now_time, Signal::EcnEcho, window.cwnd.ceil() as u32);
                     control.on_congestion(&mut window, &event);
                 }
-                control.on_ack(&mut window, &Ack { srtt: rtt, ..Ack::at(at, 1) });
+                control.on_ack(&mut window, &Ack { srtt: rtt, ..Ack::at(now_time, 1) });
                 if segment > 200_000 {
                     (sum, time) = (sum + 1.0, time + step);
                 }

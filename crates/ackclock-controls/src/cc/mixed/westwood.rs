@@ -131,8 +131,9 @@ impl CongestionControl for Westwood {
 
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         let used = in_use(window, event, self.era);
-        let kept = if self.rate > 0.0 { self.rate * self.smallest_rtt(event) } else { used / 2.0 };
-        self.growth.reduce_to(window, event, kept);
+        let remaining =
+            if self.rate > 0.0 { self.rate * self.smallest_rtt(event) } else { used / 2.0 };
+        self.growth.reduce_to(window, event, remaining);
         if matches!(event.signal, Signal::Rto { .. }) {
             self.min_rtt = f64::INFINITY;
         }

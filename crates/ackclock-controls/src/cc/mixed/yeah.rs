@@ -155,7 +155,7 @@ impl CongestionControl for Yeah {
             return;
         }
         let used = in_use(window, event, self.era);
-        let taken = if self.slow_rounds < self.params.rho {
+        let reduction = if self.slow_rounds < self.params.rho {
             (used / 8.0).max(self.queued).min(used / 2.0)
         } else {
             used / 2.0
@@ -163,8 +163,8 @@ impl CongestionControl for Yeah {
         self.reno = self.whole(self.reno / 2.0).max(2.0);
         self.fast_rounds = 0;
         self.samples.forget();
-        let kept = used - self.whole(taken);
-        self.growth.reduce_to(window, event, kept);
+        let remaining = used - self.whole(reduction);
+        self.growth.reduce_to(window, event, remaining);
     }
 
     fn keeps_queued(&self) -> Option<f64> {

@@ -202,11 +202,11 @@ impl Bbr {
         self.now = now;
         self.initial_cwnd = window.cwnd;
         self.rtprop_stamp = now;
-        let known = srtt > Span::ZERO;
-        if known {
+        let has_rtt = srtt > Span::ZERO;
+        if has_rtt {
             self.rtprop = srtt.seconds();
         }
-        let rtt = if known { srtt.seconds() } else { NOMINAL_RTT_SECONDS };
+        let rtt = if has_rtt { srtt.seconds() } else { NOMINAL_RTT_SECONDS };
         self.pacing_rate = self.params.high_gain * self.initial_cwnd / rtt;
     }
 
@@ -391,9 +391,9 @@ impl Bbr {
                 self.rounds.restart(self.delivered);
             }
             None => {}
-            Some(done) => {
+            Some(end) => {
                 self.probe_rtt_round_done |= self.rounds.started;
-                if self.probe_rtt_round_done && self.now > done {
+                if self.probe_rtt_round_done && self.now > end {
                     self.rtprop_stamp = self.now;
                     self.restore_cwnd();
                     if self.filled_pipe {

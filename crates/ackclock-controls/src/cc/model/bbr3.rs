@@ -368,13 +368,13 @@ impl Bbr3 {
     fn start(&mut self, window: &Window, now: Time, srtt: Span) {
         self.now = now;
         self.initial_cwnd = window.cwnd;
-        let known = srtt > Span::ZERO;
-        self.min_rtt = if known { srtt.seconds() } else { f64::INFINITY };
+        let has_rtt = srtt > Span::ZERO;
+        self.min_rtt = if has_rtt { srtt.seconds() } else { f64::INFINITY };
         self.min_rtt_stamp = now;
         self.probe_rtt_min_delay = self.min_rtt;
         self.probe_rtt_min_stamp = now;
         self.extra_acked_interval_start = now;
-        let rtt = if known { srtt.seconds() } else { NOMINAL_RTT_SECONDS };
+        let rtt = if has_rtt { srtt.seconds() } else { NOMINAL_RTT_SECONDS };
         self.pacing_rate = self.params.startup_pacing_gain * self.initial_cwnd / rtt;
     }
 

@@ -275,19 +275,19 @@ impl C4 {
         self.era_min_rtt = self.era_min_rtt.min(rtt);
         self.era_max_rtt = self.era_max_rtt.max(rtt);
         let elapsed = rtt.max(rs.send_elapsed.seconds()).max(rs.ack_elapsed.seconds());
-        let held = self.state == State::Recovery && self.congested;
-        if rs.has_data && elapsed > 0.0 && !held {
+        let holds_rate = self.state == State::Recovery && self.congested;
+        if rs.has_data && elapsed > 0.0 && !holds_rate {
             self.nominal_rate = self.nominal_rate.max(rs.delivered as f64 / elapsed);
         }
     }
 
     /// What this acknowledgement shows of congestion.
     fn detect(&mut self, rs: &RateSample) -> Option<Event> {
-        let mut found = None;
+        let mut event = None;
         if let Some(rtt) = rs.rtt.map(Span::seconds)
             && rtt > self.nominal_max_rtt + self.delay_threshold()
         {
-            found = Some(Event::Delay(rtt));
+            event = Some(Event::Delay(rtt));
         }
         self.loss_rate *= (15.0_f64 / 16.0).powf(f64::from(rs.newly_acked));
         let threshold = 0.02 + 0.5 * (1.0 - self.sensitivity());
@@ -297,10 +297,10 @@ impl C4 {
         for _ in 0..std::mem::take(&mut self.pending_losses) {
             self.loss_rate = (1.0 + 15.0 * self.loss_rate) / 16.0;
             if self.loss_rate > threshold {
-                found = Some(Event::Loss);
+                event = Some(Event::Loss);
             }
         }
-        found
+        event
     }
 
     /// Answers congestion; `in_push` says that the packet it is tied to left while pushing. True if that ended the era.

@@ -17,12 +17,12 @@ impl<const N: usize> RecentMax<N> {
 
     /// A value of slot `slot`.
     pub(super) fn add(&mut self, slot: u64, value: f64) {
-        let place = (slot % N as u64) as usize;
-        if self.slots[place] != slot {
-            self.slots[place] = slot;
-            self.largest[place] = 0.0;
+        let index = (slot % N as u64) as usize;
+        if self.slots[index] != slot {
+            self.slots[index] = slot;
+            self.largest[index] = 0.0;
         }
-        self.largest[place] = self.largest[place].max(value);
+        self.largest[index] = self.largest[index].max(value);
         if slot == self.last.0 {
             self.last.2 = self.last.2.max(value);
         }

@@ -234,28 +234,28 @@ impl Vivace {
         self.pair = [None; 2];
         let high = self.stream.uniform() < 0.5;
         self.phase = Phase::First { high };
-        let part = if high { 1.0 + self.params.probe } else { 1.0 - self.params.probe };
-        self.begin(self.rate * part, Outcome::Pair { high }, now);
+        let factor = if high { 1.0 + self.params.probe } else { 1.0 - self.params.probe };
+        self.begin(self.rate * factor, Outcome::Pair { high }, now);
     }
 
     /// Takes the outcome of all intervals whose packets are resolved.
     fn conclude(&mut self, resolved: u64, now: Time) {
         while self.intervals.len() > 1 && resolved >= self.intervals[1].first_packet {
-            let Some(done) = self.intervals.pop_front() else { return };
-            let sent = self.intervals[0].first_packet - done.first_packet;
-            let is_seen = done.has_slope() || done.lost > 0;
-            let is_sound = sent > 0 && !done.app_limited && is_seen;
-            let utility = self.utility(done.rate, done.slope(), done.loss(sent));
-            match (done.purpose, self.phase) {
+            let Some(interval) = self.intervals.pop_front() else { return };
+            let sent = self.intervals[0].first_packet - interval.first_packet;
+            let is_seen = interval.has_slope() || interval.lost > 0;
+            let is_sound = sent > 0 && !interval.app_limited && is_seen;
+            let utility = self.utility(interval.rate, interval.slope(), interval.loss(sent));
+            match (interval.purpose, self.phase) {
                 (Outcome::Start, Phase::Starting(before)) if is_sound => {
                     self.utility = utility;
-                    self.known = done.rate;
+                    self.known = interval.rate;
                     match before {
                         Some((last, rate)) if utility < last => {
                             self.rate = self.in_range(rate);
                             self.probe(now);
                         }
-                        _ => self.phase = Phase::Starting(Some((utility, done.rate))),
+                        _ => self.phase = Phase::Starting(Some((utility, interval.rate))),
                     }
                 }
                 (Outcome::Pair { high }, _) => {

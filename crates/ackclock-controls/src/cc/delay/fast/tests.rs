@@ -18,10 +18,10 @@ fn ms(t: f64) -> Span {
     Span::from_seconds(t / 1000.0)
 }
 
-/// An acknowledgement at `at` ms of `acked` segments in `round`, with its sample in ms.
-fn ack(at: f64, round: u64, acked: u32, rtt: f64) -> Ack {
+/// An acknowledgement at `now_ms` of `acked` segments in `round`, with its sample in ms.
+fn ack(now_ms: f64, round: u64, acked: u32, rtt: f64) -> Ack {
     let newest = SentRecord { in_flight: 80, ..Ack::at(Time::ZERO, 1).newest };
-    Ack { rtt: Some(ms(rtt)), round, newest, ..Ack::at(Time::ZERO + ms(at), acked) }
+    Ack { rtt: Some(ms(rtt)), round, newest, ..Ack::at(Time::ZERO + ms(now_ms), acked) }
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn losses_halve_and_timeouts_leave_one_segment_or_in_ns2_two() {
 
 #[test]
 fn values_out_of_range_are_named() {
-    for (given, expected) in [
+    for (params, expected) in [
         (json!({ "alpha": 0 }), "alpha: 0 is out of range; expected more than 0 (segments)"),
         (json!({ "gamma": 1.5 }), "gamma: 1.5 is out of range; expected more than 0 and at most 1"),
         (json!({ "gamma": 0 }), "gamma: 0 is out of range; expected more than 0 and at most 1"),
@@ -199,7 +199,7 @@ fn values_out_of_range_are_named() {
         (json!({ "max_growth": 1 }), "max_growth: 1 is out of range; expected more than 1"),
         (json!({ "base_rtt": 0 }), "base_rtt: 0 s is out of range; expected more than 0 s"),
     ] {
-        assert_eq!(refusal::<CcEnv, Fast>(given, &env(Era::Rfc)), expected);
+        assert_eq!(refusal::<CcEnv, Fast>(params, &env(Era::Rfc)), expected);
     }
 }
 
@@ -210,8 +210,8 @@ fn a_corrected_control_leaves_the_window_alone_for_two_rounds() {
         let mut control = fast(|p| (p.rtt_weight, p.max_growth) = (Some(1.0), None));
         let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
         control.correct(0.100, 5);
-        for (at, round) in [(0.0, 5), (100.0, 6)] {
-            control.on_ack(&mut window, &ack(at, round, 1, rtt));
+        for (now_ms, round) in [(0.0, 5), (100.0, 6)] {
+            control.on_ack(&mut window, &ack(now_ms, round, 1, rtt));
             near::<7>(window.cwnd, 100.0);
         }
         // Then equation (2), 0.5 (0.8 x 100 + 50) + 50, or below the threshold a segment more.

@@ -13,9 +13,9 @@ fn control(theta: f64) -> FastCorrected {
     FastCorrected::new(params, &env(Era::Rfc)).unwrap()
 }
 
-fn samples(seen: &[(f64, f64)]) -> Samples {
+fn samples(pairs: &[(f64, f64)]) -> Samples {
     let mut all = Samples::default();
-    for &(flight, rtt) in seen {
+    for &(flight, rtt) in pairs {
         all.push(flight, rtt);
     }
     all
@@ -47,13 +47,13 @@ fn number_of_flows_capacity_and_propagation_come_out_exactly() {
             let (probe, true_base) = probe(n, theta);
             // It took the queue of the others for propagation.
             control.fast.correct(true_base + n * 50.0 / 12_500.0, 0);
-            let found = control.solve(&probe).unwrap();
-            assert!((found.flows - n).abs() < 1e-6, "{n} {theta}: {found:?}");
-            assert!((found.capacity - 12_500.0).abs() < 1e-4, "{found:?}");
-            assert!((found.base - true_base).abs() < 1e-9, "{found:?}");
+            let solution = control.solve(&probe).unwrap();
+            assert!((solution.flows - n).abs() < 1e-6, "{n} {theta}: {solution:?}");
+            assert!((solution.capacity - 12_500.0).abs() < 1e-4, "{solution:?}");
+            assert!((solution.base - true_base).abs() < 1e-9, "{solution:?}");
             // w = x r with x = C / (n + 1) and r = D + (n + 1) alpha / C.
             let fair = 12_500.0 / (n + 1.0) * (true_base + (n + 1.0) * 50.0 / 12_500.0);
-            assert!((found.window - fair).abs() < 1e-4, "{found:?} {fair}");
+            assert!((solution.window - fair).abs() < 1e-4, "{solution:?} {fair}");
         }
     }
 }
@@ -62,8 +62,8 @@ fn number_of_flows_capacity_and_propagation_come_out_exactly() {
 fn alone_nothing_is_corrected() {
     let mut control = control(-0.5);
     control.fast.correct(0.030, 0);
-    let found = control.solve(&probe(0.0, -0.5).0).unwrap();
-    assert!(found.flows.abs() < 1e-9 && (found.base - 0.030).abs() < 1e-12, "{found:?}");
+    let solution = control.solve(&probe(0.0, -0.5).0).unwrap();
+    assert!(solution.flows.abs() < 1e-9 && (solution.base - 0.030).abs() < 1e-12, "{solution:?}");
 }
 
 #[test]
@@ -72,12 +72,12 @@ fn a_measurement_that_cannot_be_is_discarded() {
     control.fast.correct(0.030, 0);
     let (good, _) = probe(4.0, -0.5);
     let flight = 1.5 * good.window;
-    for seen in [&[][..], &[(flight, good.rtt)], &[(flight, good.rtt - 0.001)]] {
-        assert_eq!(control.solve(&Probe { samples: samples(seen), ..good }), None);
+    for pairs in [&[][..], &[(flight, good.rtt)], &[(flight, good.rtt - 0.001)]] {
+        assert_eq!(control.solve(&Probe { samples: samples(pairs), ..good }), None);
     }
     // So small a change would mean more flows than the delay has room for.
-    let seen = samples(&[(flight, good.rtt + 1e-4)]);
-    assert_eq!(control.solve(&Probe { samples: seen, ..good }), None);
+    let disturbed = samples(&[(flight, good.rtt + 1e-4)]);
+    assert_eq!(control.solve(&Probe { samples: disturbed, ..good }), None);
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn a_line_does_not_mind_a_queue_that_others_have_moved_before_the_probe() {
     // Four flows were there. Meanwhile they took 6 segments out of the queue, 0.48 ms.
     let (clean, true_base) = probe(4.0, -0.5);
     let (flight, rtt) = clean.samples.last;
-    let along = |part: f64| {
-        let seen = clean.rtt + part * (rtt - clean.rtt) - 0.000_48;
-        (clean.window + part * (flight - clean.window), seen)
+    let along = |fraction: f64| {
+        let rtt_sample = clean.rtt + fraction * (rtt - clean.rtt) - 0.000_48;
+        (clean.window + fraction * (flight - clean.window), rtt_sample)
     };
     let moved = Probe { samples: samples(&[0.2, 0.5, 0.7, 1.0].map(along)), ..clean };
     let mut control = control(-0.5);
@@ -103,14 +103,14 @@ fn the_probe_lets_half_a_segment_more_leave_per_acknowledgement_and_then_takes_i
     let mut control = control(-0.5);
     control.fast.correct(0.040, 0);
     let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
-    let at = |ms| Time::ZERO + Span::from_millis(ms);
+    let time = |ms| Time::ZERO + Span::from_millis(ms);
     let probe =
-        Probe { began: at(0), ends: at(50), window: 100.0, rtt: 0.050, samples: samples(&[]) };
+        Probe { began: time(0), ends: time(50), window: 100.0, rtt: 0.050, samples: samples(&[]) };
     control.probe = Some(probe);
     let ack = |now, sent: u64, rtt: u64| {
-        let none = Ack::at(at(0), 1).newest;
-        let newest = crate::cc::SentRecord { sent_at: at(sent), in_flight: 140, ..none };
-        Ack { rtt: Some(Span::from_millis(rtt)), newest, ..Ack::at(at(now), 10) }
+        let none = Ack::at(time(0), 1).newest;
+        let newest = crate::cc::SentRecord { sent_at: time(sent), in_flight: 140, ..none };
+        Ack { rtt: Some(Span::from_millis(rtt)), newest, ..Ack::at(time(now), 10) }
     };
     control.on_ack(&mut window, &ack(10, 0, 50));
     assert_eq!(window.cwnd, 105.0);
@@ -132,7 +132,7 @@ fn the_probe_lets_half_a_segment_more_leave_per_acknowledgement_and_then_takes_i
 
 #[test]
 fn values_out_of_range_are_named() {
-    for (given, expected) in [
+    for (params, expected) in [
         (json!({ "attempts": 0 }), "attempts: 0 is out of range; expected at least 1"),
         (json!({ "theta": 0 }), "theta: 0 is out of range; expected a value other than 0"),
         (json!({ "theta": 1 }), "theta: 1 is out of range; expected at least -1 and less than 1"),
@@ -145,7 +145,7 @@ fn values_out_of_range_are_named() {
         (json!({ "stable_tolerance": 1 }), "stable_tolerance: 1 is out of range"),
         (json!({ "gamma": 2 }), "gamma: 2 is out of range"),
     ] {
-        let message = refusal::<CcEnv, FastCorrected>(given, &env(Era::Rfc));
+        let message = refusal::<CcEnv, FastCorrected>(params, &env(Era::Rfc));
         assert!(message.starts_with(expected), "{message}");
     }
 }

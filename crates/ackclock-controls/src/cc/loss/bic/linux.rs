@@ -124,9 +124,9 @@ impl Arithmetic {
         let lower = self.fast_convergence && cwnd < u64::from(self.last_max);
         let last_max = if lower { cwnd * (1024 + self.beta) / 2048 } else { cwnd };
         self.last_max = last_max as u32;
-        let kept =
+        let remaining =
             if cwnd <= u64::from(self.low_window) { cwnd / 2 } else { cwnd * self.beta / 1024 };
-        self.growth.reduce_to(window, event, kept as f64);
+        self.growth.reduce_to(window, event, remaining as f64);
         if let Signal::Rto { .. } = event.signal {
             (self.last_max, self.last_cwnd, self.per) = (0, 0, 0);
             self.delayed_ack = 2 * RATIO;

@@ -51,9 +51,9 @@ pub(super) struct Arithmetic {
     last_sent: u64,
 }
 
-fn jiffies(at: Time) -> u64 {
+fn jiffies(now: Time) -> u64 {
     // As in the kernel, 0 is no time.
-    at.0 / JIFFY + 1
+    now.0 / JIFFY + 1
 }
 
 impl Arithmetic {
@@ -161,10 +161,10 @@ impl Arithmetic {
         self.epoch_start = 0;
         self.credit.clear();
         let converge = self.fast_convergence && cwnd < self.last_max;
-        let kept =
+        let reduced =
             |numerator: u64, denominator: u64| (u64::from(cwnd) * numerator / denominator) as u32;
-        self.last_max = if converge { kept(ONE + self.beta, 2 * ONE) } else { cwnd };
-        let ssthresh = f64::from(kept(self.beta, ONE).max(2));
+        self.last_max = if converge { reduced(ONE + self.beta, 2 * ONE) } else { cwnd };
+        let ssthresh = f64::from(reduced(self.beta, ONE).max(2));
         match event.signal {
             Signal::Rto { consecutive } => {
                 if consecutive <= 1 {

@@ -31,8 +31,8 @@ const MOST_ACKED: f64 = 1_048_575.0;
 
 /// Volume of whole segments around a product of rate and time.
 pub(super) fn quantise(volume: f64, quantum: f64, probes: bool) -> f64 {
-    let whole = volume.ceil() + 3.0 * quantum.floor();
-    let even = 2.0 * (whole / 2.0).ceil();
+    let segments = volume.ceil() + 3.0 * quantum.floor();
+    let even = 2.0 * (segments / 2.0).ceil();
     if probes { even + 2.0 } else { even }
 }
 

@@ -59,7 +59,7 @@ impl Bbr3 {
     }
 
     pub(super) fn check_probe_rtt_done(&mut self) {
-        if self.probe_rtt_done_stamp.is_some_and(|done| self.now > done) {
+        if self.probe_rtt_done_stamp.is_some_and(|end| self.now > end) {
             self.probe_rtt_min_stamp = self.now;
             self.restore_cwnd();
             self.reset_short_term_model();

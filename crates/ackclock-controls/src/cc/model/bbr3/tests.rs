@@ -88,13 +88,13 @@ impl Bench {
     }
 
     fn probe(&self, name: &str) -> f64 {
-        let mut found = f64::NAN;
+        let mut latest = f64::NAN;
         self.control.probes(&mut |probe, value| {
             if probe == name {
-                found = value;
+                latest = value;
             }
         });
-        found
+        latest
     }
 }
 
@@ -399,7 +399,7 @@ fn the_quantum_is_a_millisecond_within_its_bounds() {
 
 #[test]
 fn parameters_out_of_range_are_refused_by_name() {
-    for (given, expected) in [
+    for (params, expected) in [
         (json!({ "beta": 1 }), "beta: 1 is out of range; expected more than 0 and less than 1"),
         (
             json!({ "headroom": 1 }),
@@ -414,7 +414,7 @@ fn parameters_out_of_range_are_refused_by_name() {
             "probe_rtt_interval: 0 s is out of range; expected more than 0 s",
         ),
     ] {
-        assert_eq!(refusal::<CcEnv, Bbr3>(given, &env(Era::Rfc)), expected);
+        assert_eq!(refusal::<CcEnv, Bbr3>(params, &env(Era::Rfc)), expected);
     }
 }
 

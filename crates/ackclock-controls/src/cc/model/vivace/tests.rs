@@ -86,7 +86,7 @@ fn on_a_path_of_ten_megabits_it_settles_near_the_link_s_rate() {
     let mut rates = Vec::new();
     let (mut next_send, end) = (at(0), at(60_000));
     while now < end {
-        let arrival = flying.front().map_or(Time::MAX, |&(at, _)| at);
+        let arrival = flying.front().map_or(Time::MAX, |&(time, _)| time);
         let may_send = (flying.len() as f64) < window.cwnd;
         if may_send && next_send <= arrival {
             now = now.max(next_send);

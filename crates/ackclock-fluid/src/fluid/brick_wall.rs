@@ -31,8 +31,8 @@ pub fn brick_wall(net: &FluidNet, demand: &[f64]) -> Outcome {
     loop {
         let full = levels.next(&links);
         let level = full.map_or(f64::INFINITY, |(level, _)| level);
-        if let Some(&(wanted, flow)) = demands.last()
-            && wanted <= level
+        if let Some(&(least_demand, flow)) = demands.last()
+            && least_demand <= level
         {
             demands.pop();
             let first = net.offsets[flow as usize];
@@ -64,9 +64,9 @@ impl State<'_> {
             return;
         }
         let weight = self.net.weight(flow);
-        for at in hop as usize..end as usize {
-            links[self.net.hops[at] as usize].stop(rate, weight);
-            self.leaving[at] = rate;
+        for index in hop as usize..end as usize {
+            links[self.net.hops[index] as usize].stop(rate, weight);
+            self.leaving[index] = rate;
         }
         self.stopped[flow] = hop;
     }

@@ -23,18 +23,18 @@ pub fn clamp(net: &FluidNet, demand: &[f64]) -> Vec<f64> {
     let mut capacity = net.capacity.clone();
     let mut members: Vec<usize> = (0..net.flows()).collect();
     while !members.is_empty() {
-        let rest = subset(net, &members, &capacity);
+        let remaining = subset(net, &members, &capacity);
         let limits: Vec<f64> =
             members.iter().map(|&flow| or(demand, flow, f64::INFINITY)).collect();
-        let outcome = brick_wall(&rest, &limits);
+        let outcome = brick_wall(&remaining, &limits);
         let least = (0..members.len())
             .min_by(|&a, &b| {
-                let per_weight = |i: usize| outcome.goodput(&rest, i) / rest.weight(i);
+                let per_weight = |i: usize| outcome.goodput(&remaining, i) / remaining.weight(i);
                 per_weight(a).total_cmp(&per_weight(b))
             })
             .expect("invariant: members is not empty");
         let flow = members[least];
-        rate[flow] = outcome.goodput(&rest, least);
+        rate[flow] = outcome.goodput(&remaining, least);
         for &link in net.route(flow) {
             let left = &mut capacity[link as usize];
             // Rounding may take a hair more than there was.
@@ -47,17 +47,17 @@ pub fn clamp(net: &FluidNet, demand: &[f64]) -> Vec<f64> {
 
 /// The network with some of its flows and other capacities, which may be 0.
 fn subset(net: &FluidNet, members: &[usize], capacity: &[f64]) -> FluidNet {
-    let mut part =
+    let mut subnet =
         FluidNet { capacity: capacity.to_vec(), offsets: vec![0], ..FluidNet::default() };
     for &flow in members {
-        part.hops.extend_from_slice(net.route(flow));
-        part.offsets.push(part.hops.len() as u32);
+        subnet.hops.extend_from_slice(net.route(flow));
+        subnet.offsets.push(subnet.hops.len() as u32);
         if !net.weight.is_empty() {
-            part.weight.push(net.weight[flow]);
+            subnet.weight.push(net.weight[flow]);
         }
     }
-    part.transpose();
-    part
+    subnet.transpose();
+    subnet
 }
 
 #[cfg(test)]

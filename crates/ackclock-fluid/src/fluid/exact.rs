@@ -74,8 +74,8 @@ pub(super) fn share(capacity: &BigRational, arriving: &[(BigRational, u32)]) -> 
     let mut satisfied = vec![false; arriving.len()];
     loop {
         let (mut left, mut weight) = (capacity.clone(), BigRational::zero());
-        for (done, (rate, w)) in satisfied.iter().zip(arriving) {
-            if *done {
+        for (is_satisfied, (rate, w)) in satisfied.iter().zip(arriving) {
+            if *is_satisfied {
                 left -= rate;
             } else {
                 weight += whole(*w);
@@ -83,9 +83,9 @@ pub(super) fn share(capacity: &BigRational, arriving: &[(BigRational, u32)]) -> 
         }
         let level = left / weight;
         let mut grew = false;
-        for (done, (rate, w)) in satisfied.iter_mut().zip(arriving) {
-            if !*done && *rate <= &level * whole(*w) {
-                *done = true;
+        for (is_satisfied, (rate, w)) in satisfied.iter_mut().zip(arriving) {
+            if !*is_satisfied && *rate <= &level * whole(*w) {
+                *is_satisfied = true;
                 grew = true;
             }
         }
@@ -93,7 +93,11 @@ pub(super) fn share(capacity: &BigRational, arriving: &[(BigRational, u32)]) -> 
             return satisfied
                 .iter()
                 .zip(arriving)
-                .map(|(done, (rate, w))| if *done { rate.clone() } else { &level * whole(*w) })
+                .map(
+                    |(is_satisfied, (rate, w))| {
+                        if *is_satisfied { rate.clone() } else { &level * whole(*w) }
+                    },
+                )
                 .collect();
         }
     }

@@ -111,18 +111,18 @@ pub fn max_min(net: &FluidNet, demand: &[f64]) -> Vec<f64> {
     let mut rate = vec![f64::NAN; net.flows()];
     let mut demands = demands_by_level(net, demand);
     let mut levels = Levels::of(&links);
-    let stop = |flow: usize, at: f64, links: &mut [Filling], rate: &mut [f64]| {
-        rate[flow] = at;
+    let stop = |flow: usize, level_reached: f64, links: &mut [Filling], rate: &mut [f64]| {
+        rate[flow] = level_reached;
         let weight = net.weight(flow);
         for &link in net.route(flow) {
-            links[link as usize].stop(at, weight);
+            links[link as usize].stop(level_reached, weight);
         }
     };
     loop {
         let full = levels.next(&links);
         let level = full.map_or(f64::INFINITY, |(level, _)| level);
-        if let Some(&(wanted, flow)) = demands.last()
-            && wanted <= level
+        if let Some(&(least_demand, flow)) = demands.last()
+            && least_demand <= level
         {
             demands.pop();
             if rate[flow as usize].is_nan() {

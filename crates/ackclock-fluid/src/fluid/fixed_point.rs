@@ -84,16 +84,16 @@ pub fn fixed_point(
     };
     let mut demand = senders.first();
     let mut damping = options.damping;
-    let mut seen = Seen::at(&demand);
+    let mut reference = Seen::at(&demand);
     let (mut outcome, mut restless) = evaluate(&demand);
     let (mut period, mut change) = (None, f64::INFINITY);
     for round in 1..=options.limit {
-        let wanted = senders.next(policies, &outcome, routers);
-        change = senders.distance(&wanted, &demand);
+        let answer = senders.next(policies, &outcome, routers);
+        change = senders.distance(&answer, &demand);
         let settled = change <= options.tolerance && restless.is_none();
         if settled || policies.are_open_loop() {
             if !settled {
-                (outcome, restless) = evaluate(&wanted);
+                (outcome, restless) = evaluate(&answer);
                 change = 0.0;
             }
             if let Some(error) = restless {
@@ -108,23 +108,23 @@ pub fn fixed_point(
                 damping,
             });
         }
-        for (now, new) in demand.iter_mut().zip(&wanted) {
+        for (now, new) in demand.iter_mut().zip(&answer) {
             *now += damping * (new - *now);
         }
         (outcome, restless) = evaluate(&demand);
         // Coming back means nearer to an old place than a hundredth of the step just made.
-        let back = senders.distance(&demand, &seen.demand) <= 0.01 * damping * change;
+        let back = senders.distance(&demand, &reference.demand) <= 0.01 * damping * change;
         if back {
-            period = Some(round - seen.round);
-            seen = Seen { round, next: round + 1, demand: demand.clone() };
+            period = Some(round - reference.round);
+            reference = Seen { round, next: round + 1, demand: demand.clone() };
             if damping > options.least_damping {
                 damping = (damping * 0.5).max(options.least_damping);
                 period = None;
             }
-        } else if round >= seen.next {
+        } else if round >= reference.next {
             // A period holds until as many rounds have gone by without a return.
-            period = period.filter(|&p| round - seen.round < p);
-            seen.moved(round, &demand);
+            period = period.filter(|&p| round - reference.round < p);
+            reference.moved(round, &demand);
         }
     }
     if let Some(error) = restless {
@@ -146,9 +146,9 @@ impl Seen {
     }
 
     fn moved(&mut self, round: usize, demand: &[f64]) {
-        let kept = (self.next - self.round).max(1);
+        let age = (self.next - self.round).max(1);
         self.round = round;
-        self.next = round + 2 * kept;
+        self.next = round + 2 * age;
         self.demand.copy_from_slice(demand);
     }
 }
@@ -204,7 +204,7 @@ impl<'a> Senders<'a> {
         routers: &Routers,
     ) -> Vec<f64> {
         let reports = policies.needs_reports().then(|| Reports::new(self.net, outcome, routers));
-        let mut wanted = vec![0.0; self.net.flows()];
+        let mut answer = vec![0.0; self.net.flows()];
         let (mut demand, mut goodput, mut next) = (Vec::new(), Vec::new(), Vec::new());
         for (link, flows) in self.each() {
             demand.clear();
@@ -227,9 +227,9 @@ impl<'a> Senders<'a> {
                 paths: &paths,
             };
             policy.demand(&sender, &mut next);
-            self.scatter(flows, &next, &mut wanted);
+            self.scatter(flows, &next, &mut answer);
         }
-        wanted
+        answer
     }
 
     /// Largest difference of two demands, relative to the capacity of the sender's link.
@@ -268,9 +268,14 @@ impl Reports {
             .hops
             .iter()
             .zip(&arriving)
-            .map(|(&link, &own)| {
+            .map(|(&link, &arriving_rate)| {
                 let (offered, aggregate) = links[link as usize];
-                Hop { capacity: net.capacity[link as usize], offered, aggregate, own }
+                Hop {
+                    capacity: net.capacity[link as usize],
+                    offered,
+                    aggregate,
+                    own: arriving_rate,
+                }
             })
             .collect();
         Self { hops }
@@ -312,10 +317,14 @@ mod tests {
                 .unwrap();
                 let sender = policy(&serde_json::json!({"kind": "loss-load", "k": k}));
                 let fine = Options { tolerance: 1e-9, ..Options::default() };
-                let found = fixed_point(&net, &sender, &Routers::all(rule), &[], &fine).unwrap();
-                assert!(found.converged, "k {k} n {n}: {} {:?}", found.change, found.period);
-                let load: f64 = found.outcome.demand.iter().sum();
-                let through: f64 = found.outcome.goodputs(&net).iter().sum();
+                let solution = fixed_point(&net, &sender, &Routers::all(rule), &[], &fine).unwrap();
+                assert!(
+                    solution.converged,
+                    "k {k} n {n}: {} {:?}",
+                    solution.change, solution.period
+                );
+                let load: f64 = solution.outcome.demand.iter().sum();
+                let through: f64 = solution.outcome.goodputs(&net).iter().sum();
                 assert!((load - (1.0 + 1.0 / k)).abs() < 1e-4, "k {k} n {n}: load {load}");
                 assert!((1.0 - through / load - 1.0 / (k + 1.0)).abs() < 1e-4, "k {k} n {n}");
             }
@@ -333,18 +342,18 @@ mod tests {
         ]
         .map(|spec| policy(&spec).policies.remove(0));
         let mixed = Policies { policies: vec![naive, ratio], of_link: vec![0, 1, 0] };
-        let found =
+        let solution =
             fixed_point(&net, &mixed, &max_min_routers(), &[], &Options::default()).unwrap();
-        assert!(found.converged);
-        assert!((found.outcome.demand[0] - 4.0).abs() < 1e-5);
-        assert!((found.outcome.demand[1] - 2.4).abs() < 1e-5);
-        assert!(found.outcome.goodputs(&net).iter().all(|rate| (rate - 2.0).abs() < 1e-5));
+        assert!(solution.converged);
+        assert!((solution.outcome.demand[0] - 4.0).abs() < 1e-5);
+        assert!((solution.outcome.demand[1] - 2.4).abs() < 1e-5);
+        assert!(solution.outcome.goodputs(&net).iter().all(|rate| (rate - 2.0).abs() < 1e-5));
     }
 
     #[test]
     fn the_application_bounds_the_demand() {
         let net = FluidNet::new(vec![4.0], vec![0, 1, 2], vec![0, 0], vec![]).unwrap();
-        let found = fixed_point(
+        let solution = fixed_point(
             &net,
             &policy(&serde_json::json!("naive")),
             &max_min_routers(),
@@ -352,8 +361,8 @@ mod tests {
             &Options::default(),
         )
         .unwrap();
-        assert_eq!(found.outcome.demand, [0.5, 2.0]);
-        assert!(found.converged);
+        assert_eq!(solution.outcome.demand, [0.5, 2.0]);
+        assert!(solution.converged);
     }
 
     /// Sends this part of its link, whatever arrives.
@@ -377,10 +386,11 @@ mod tests {
             limit: 9,
             ..Options::default()
         };
-        let found = fixed_point(&net, &Policies::all(Box::new(Part(0.1))), &routers, &[], &hurried)
-            .unwrap();
-        assert!(found.converged);
-        assert!(found.outcome.leaving.iter().all(|rate| (rate - 0.1).abs() < 1e-12));
+        let solution =
+            fixed_point(&net, &Policies::all(Box::new(Part(0.1))), &routers, &[], &hurried)
+                .unwrap();
+        assert!(solution.converged);
+        assert!(solution.outcome.leaving.iter().all(|rate| (rate - 0.1).abs() < 1e-12));
         let refused =
             fixed_point(&net, &Policies::all(Box::new(Part(1.0))), &routers, &[], &hurried);
         assert!(matches!(refused, Err(FluidError::NotConverged { sweeps: 3, .. })), "{refused:?}");
@@ -399,11 +409,11 @@ mod tests {
     fn an_oscillation_is_reported_with_its_period_and_damping_ends_it() {
         let net = FluidNet::new(vec![4.0], vec![0, 1], vec![0], vec![]).unwrap();
         let plain = Options { least_damping: 1.0, limit: 50, ..Options::default() };
-        let found =
+        let solution =
             fixed_point(&net, &Policies::all(Box::new(Contrary)), &max_min_routers(), &[], &plain)
                 .unwrap();
-        assert!(!found.converged);
-        assert_eq!(found.period, Some(2));
+        assert!(!solution.converged);
+        assert_eq!(solution.period, Some(2));
         let damped = fixed_point(
             &net,
             &Policies::all(Box::new(Contrary)),

@@ -168,9 +168,9 @@ pub(super) fn group(
     let mut items = vec![0u32; offsets[keys] as usize];
     let mut next = offsets.clone();
     for (key, item) in pairs {
-        let at = &mut next[key as usize];
-        items[*at as usize] = item;
-        *at += 1;
+        let cursor = &mut next[key as usize];
+        items[*cursor as usize] = item;
+        *cursor += 1;
     }
     (offsets, items)
 }
@@ -188,12 +188,12 @@ impl Collected {
         path: impl FnOnce() -> String,
         message: impl FnOnce() -> String,
     ) {
-        let at = self.kinds.iter().position(|k| k.0 == kind).unwrap_or_else(|| {
+        let index = self.kinds.iter().position(|k| k.0 == kind).unwrap_or_else(|| {
             self.kinds.push((kind, 0));
             self.kinds.len() - 1
         });
-        self.kinds[at].1 += 1;
-        if self.kinds[at].1 <= MOST_LISTED {
+        self.kinds[index].1 += 1;
+        if self.kinds[index].1 <= MOST_LISTED {
             self.listed.push(Problem::new(path(), message()));
         }
     }
@@ -210,10 +210,10 @@ impl Collected {
 }
 
 fn problems(capacity: &[f64], offsets: &[u32], hops: &[u32], weight: &[f64]) -> Vec<Problem> {
-    let mut found = Collected { listed: Vec::new(), kinds: Vec::new() };
+    let mut collected = Collected { listed: Vec::new(), kinds: Vec::new() };
     for (i, c) in capacity.iter().enumerate() {
         if !(c.is_finite() && *c > 0.0) {
-            found.add(
+            collected.add(
                 "capacity",
                 || format!("capacity[{i}]"),
                 || format!("is {c}, expected a number above 0"),
@@ -225,16 +225,16 @@ fn problems(capacity: &[f64], offsets: &[u32], hops: &[u32], weight: &[f64]) -> 
         || offsets.last().map(|&end| end as usize) != Some(hops.len())
         || !in_order
     {
-        found.add(
+        collected.add(
             "offsets",
             || "offsets".to_owned(),
             || format!("must rise from 0 to the number of hops, {}", hops.len()),
         );
-        return found.finish();
+        return collected.finish();
     }
     let flows = offsets.len() - 1;
     if !weight.is_empty() && weight.len() != flows {
-        found.add(
+        collected.add(
             "weight",
             || "weight".to_owned(),
             || format!("has {} entries for {flows} flows", weight.len()),
@@ -242,7 +242,7 @@ fn problems(capacity: &[f64], offsets: &[u32], hops: &[u32], weight: &[f64]) -> 
     }
     for (i, w) in weight.iter().enumerate() {
         if !(w.is_finite() && *w > 0.0) {
-            found.add(
+            collected.add(
                 "weight",
                 || format!("weight[{i}]"),
                 || format!("is {w}, expected a number above 0"),
@@ -254,7 +254,7 @@ fn problems(capacity: &[f64], offsets: &[u32], hops: &[u32], weight: &[f64]) -> 
     for flow in 0..flows {
         let route = &hops[offsets[flow] as usize..offsets[flow + 1] as usize];
         if route.is_empty() {
-            found.add(
+            collected.add(
                 "routes[*]",
                 || format!("routes[{flow}]"),
                 || "has no links; a flow must cross one or more".to_owned(),
@@ -262,13 +262,13 @@ fn problems(capacity: &[f64], offsets: &[u32], hops: &[u32], weight: &[f64]) -> 
         }
         for &link in route {
             match visited.get_mut(link as usize) {
-                None => found.add(
+                None => collected.add(
                     "routes",
                     || format!("routes[{flow}]"),
                     || format!("names link {link}; there are {}, numbered from 0", capacity.len()),
                 ),
                 Some(last) if *last == flow as u32 => {
-                    found.add(
+                    collected.add(
                         "routes",
                         || format!("routes[{flow}]"),
                         || format!("crosses link {link} twice"),
@@ -278,7 +278,7 @@ fn problems(capacity: &[f64], offsets: &[u32], hops: &[u32], weight: &[f64]) -> 
             }
         }
     }
-    found.finish()
+    collected.finish()
 }
 
 #[cfg(test)]
@@ -304,9 +304,9 @@ mod tests {
             vec![1.0, -1.0, 1.0],
         );
         let Err(FluidError::Input(problems)) = bad else { panic!("accepted") };
-        let listed: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(
-            listed,
+            messages,
             [
                 "capacity[1]: is NaN, expected a number above 0",
                 "capacity[2]: is 0, expected a number above 0",

@@ -191,8 +191,8 @@ mod tests {
     fn a_link_above_its_capacity_is_refused() {
         let (net, mut outcome) = solved();
         outcome.leaving[2] = 5.1;
-        let found = outcome.check(&net).unwrap_err();
-        assert_eq!(found, "link 0 can carry 10 bit/s and carries 10.1 bit/s");
+        let message = outcome.check(&net).unwrap_err();
+        assert_eq!(message, "link 0 can carry 10 bit/s and carries 10.1 bit/s");
     }
 
     #[test]
@@ -201,10 +201,10 @@ mod tests {
         for rate in [5.1, f64::NAN, -1.0, f64::INFINITY] {
             let mut wrong = outcome.clone();
             wrong.leaving[1] = rate;
-            let found = wrong.check(&net).unwrap_err();
+            let message = wrong.check(&net).unwrap_err();
             let expected =
                 format!("flow 0 arrives at link 1 at 5 bit/s and leaves it at {rate} bit/s");
-            assert_eq!(found, expected);
+            assert_eq!(message, expected);
         }
     }
 

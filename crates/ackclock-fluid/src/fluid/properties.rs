@@ -139,12 +139,12 @@ fn settled(net: &FluidNet, policy: Box<dyn crate::policy::DemandPolicy>) -> Fixe
 
 /// Each flow with a separate sender: a link before its route.
 fn with_own_senders(net: &Whole) -> Whole {
-    let mut own = net.clone();
-    for route in &mut own.routes {
-        route.insert(0, own.capacity.len() as u32);
-        own.capacity.push(10);
+    let mut separate = net.clone();
+    for route in &mut separate.routes {
+        route.insert(0, separate.capacity.len() as u32);
+        separate.capacity.push(10);
     }
-    own
+    separate
 }
 
 proptest! {

@@ -52,9 +52,9 @@ pub fn shortest_paths(map: &Map<'_>, from: &[u32], to: &[u32]) -> Routes {
         reached: Vec::new(),
     };
     // Routes in the order of sources first, then put into the order of flows.
-    let mut found: Vec<u32> = Vec::new();
-    let mut place = vec![(0u32, 0u32); from.len()];
-    let mut wanted = vec![false; map.nodes];
+    let mut path_links: Vec<u32> = Vec::new();
+    let mut ranges = vec![(0u32, 0u32); from.len()];
+    let mut is_target = vec![false; map.nodes];
     for source in 0..map.nodes as u32 {
         let members = &flows
             [flow_offsets[source as usize] as usize..flow_offsets[source as usize + 1] as usize];
@@ -63,35 +63,35 @@ pub fn shortest_paths(map: &Map<'_>, from: &[u32], to: &[u32]) -> Routes {
         }
         let mut missing = 0;
         for &flow in members {
-            let target = &mut wanted[to[flow as usize] as usize];
+            let target = &mut is_target[to[flow as usize] as usize];
             missing += usize::from(!*target);
             *target = true;
         }
-        search.from(source, &mut wanted, missing);
+        search.from(source, &mut is_target, missing);
         for &flow in members {
-            let begin = found.len() as u32;
+            let begin = path_links.len() as u32;
             let mut node = to[flow as usize];
-            wanted[node as usize] = false;
+            is_target[node as usize] = false;
             while node != source {
                 let link = search.by[node as usize];
                 if link == NONE {
-                    found.truncate(begin as usize);
+                    path_links.truncate(begin as usize);
                     break;
                 }
-                found.push(link);
+                path_links.push(link);
                 node = map.src[link as usize];
             }
-            found[begin as usize..].reverse();
-            place[flow as usize] = (begin, found.len() as u32);
+            path_links[begin as usize..].reverse();
+            ranges[flow as usize] = (begin, path_links.len() as u32);
         }
     }
     let mut routes = Routes { offsets: vec![0], ..Routes::default() };
-    routes.hops.reserve_exact(found.len());
-    for (flow, &(begin, end)) in place.iter().enumerate() {
+    routes.hops.reserve_exact(path_links.len());
+    for (flow, &(begin, end)) in ranges.iter().enumerate() {
         if begin == end {
             routes.unreachable.push(flow as u32);
         }
-        routes.hops.extend_from_slice(&found[begin as usize..end as usize]);
+        routes.hops.extend_from_slice(&path_links[begin as usize..end as usize]);
         routes.offsets.push(routes.hops.len() as u32);
     }
     routes
@@ -109,7 +109,7 @@ struct Search<'a, F> {
 
 impl<'a, F: Fn(u32) -> &'a [u32]> Search<'_, F> {
     /// Finds the ways from a source until `missing` wanted nodes are reached.
-    fn from(&mut self, source: u32, wanted: &mut [bool], missing: usize) {
+    fn from(&mut self, source: u32, is_target: &mut [bool], missing: usize) {
         for &node in &self.reached {
             self.by[node as usize] = NONE;
             self.distance[node as usize] = f64::INFINITY;
@@ -118,13 +118,13 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Search<'_, F> {
         self.reached.push(source);
         self.distance[source as usize] = 0.0;
         if self.map.cost.is_empty() {
-            self.breadth_first(source, wanted, missing);
+            self.breadth_first(source, is_target, missing);
         } else {
-            self.dijkstra(source, wanted, missing);
+            self.dijkstra(source, is_target, missing);
         }
     }
 
-    fn breadth_first(&mut self, source: u32, wanted: &[bool], mut missing: usize) {
+    fn breadth_first(&mut self, source: u32, is_target: &[bool], mut missing: usize) {
         let mut queue = VecDeque::from([source]);
         while let Some(node) = queue.pop_front() {
             for &link in (self.out)(node) {
@@ -134,7 +134,7 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Search<'_, F> {
                     self.by[next as usize] = link;
                     self.reached.push(next);
                     queue.push_back(next);
-                    missing -= usize::from(wanted[next as usize]);
+                    missing -= usize::from(is_target[next as usize]);
                     if missing == 0 {
                         return;
                     }
@@ -143,14 +143,14 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Search<'_, F> {
         }
     }
 
-    fn dijkstra(&mut self, source: u32, wanted: &[bool], mut missing: usize) {
+    fn dijkstra(&mut self, source: u32, is_target: &[bool], mut missing: usize) {
         let mut heap = BinaryHeap::from([Reverse((0u64, source))]);
         while let Some(Reverse((bits, node))) = heap.pop() {
             let distance = f64::from_bits(bits);
             if distance > self.distance[node as usize] {
                 continue;
             }
-            missing -= usize::from(node != source && wanted[node as usize]);
+            missing -= usize::from(node != source && is_target[node as usize]);
             if missing == 0 {
                 return;
             }
@@ -184,10 +184,10 @@ mod tests {
 
     #[test]
     fn routes_have_fewest_hops_and_missing_ones_are_reported() {
-        let found = routes(&[], &[0, 3, 0, 0], &[2, 1, 4, 3]);
-        assert_eq!(found.offsets, [0, 2, 4, 4, 5]);
-        assert_eq!(found.hops, [0, 2, 5, 3, 7]);
-        assert_eq!(found.unreachable, [2]);
+        let paths = routes(&[], &[0, 3, 0, 0], &[2, 1, 4, 3]);
+        assert_eq!(paths.offsets, [0, 2, 4, 4, 5]);
+        assert_eq!(paths.hops, [0, 2, 5, 3, 7]);
+        assert_eq!(paths.unreachable, [2]);
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
         // 0->1 costs 5: the way round is 3.
         let mut cost = [1.0; 8];
         cost[0] = 5.0;
-        let found = routes(&cost, &[0, 1], &[1, 0]);
-        assert_eq!(found.hops, [7, 5, 3, 1]);
+        let paths = routes(&cost, &[0, 1], &[1, 0]);
+        assert_eq!(paths.hops, [7, 5, 3, 1]);
     }
 }

@@ -121,18 +121,18 @@ impl<'a> Sweeper<'a> {
         work: &mut Work<'_>,
         options: &SweepOptions,
     ) -> Result<usize, FluidError> {
-        let mut part = 1.0;
+        let mut step = 1.0;
         let mut change = f64::INFINITY;
         for sweep in 1..=options.limit {
             change = 0.0;
             for &link in members {
-                change = f64::max(change, work.share(self, link, part));
+                change = f64::max(change, work.share(self, link, step));
             }
             if change <= options.tolerance {
                 return Ok(sweep);
             }
             if sweep % PATIENCE == 0 {
-                part *= 0.5;
+                step *= 0.5;
             }
         }
         let mut restless: Vec<(f64, u32)> = members
@@ -161,8 +161,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Lets one link share anew and takes over `part` of the change; gives the change in full.
-    fn share(&mut self, sweeper: &Sweeper<'_>, link: u32, part: f64) -> f64 {
+    /// Lets one link share anew and takes over `step` of the change; gives the change in full.
+    fn share(&mut self, sweeper: &Sweeper<'_>, link: u32, step: f64) -> f64 {
         let net = sweeper.net;
         let link = link as usize;
         let flows = net.crossing(link);
@@ -192,7 +192,7 @@ impl Work<'_> {
         for (&hop, &new) in hops.iter().zip(&scratch.sharing) {
             let old = &mut self.leaving[hop as usize];
             change = change.max((new - *old).abs());
-            *old = if part == 1.0 { new } else { *old + part * (new - *old) };
+            *old = if step == 1.0 { new } else { *old + step * (new - *old) };
         }
         change / net.capacity[link]
     }
@@ -212,14 +212,14 @@ fn components(net: &FluidNet, link_hops: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut on_stack = vec![false; links];
     let mut stack: Vec<u32> = Vec::new();
     let mut calls: Vec<(u32, u32)> = Vec::new();
-    let (mut found, mut sizes) = (Vec::with_capacity(links), Vec::new());
+    let (mut order, mut sizes) = (Vec::with_capacity(links), Vec::new());
     let mut count = 0;
     for root in 0..links as u32 {
         if index[root as usize] != NEW {
             continue;
         }
         calls.push((root, net.link_offsets[root as usize]));
-        while let Some((link, at)) = calls.pop() {
+        while let Some((link, position)) = calls.pop() {
             let v = link as usize;
             if index[v] == NEW {
                 (index[v], low[v]) = (count, count);
@@ -228,7 +228,7 @@ fn components(net: &FluidNet, link_hops: &[u32]) -> (Vec<u32>, Vec<u32>) {
                 on_stack[v] = true;
             }
             let end = net.link_offsets[v + 1];
-            let mut i = at;
+            let mut i = position;
             let mut descended = false;
             while i < end {
                 if let Some(next) = after(i as usize) {
@@ -249,26 +249,26 @@ fn components(net: &FluidNet, link_hops: &[u32]) -> (Vec<u32>, Vec<u32>) {
             if descended || low[v] != index[v] {
                 continue;
             }
-            let size = found.len();
+            let size = order.len();
             while let Some(member) = stack.pop() {
                 on_stack[member as usize] = false;
-                found.push(member);
+                order.push(member);
                 if member == link {
                     break;
                 }
             }
-            sizes.push(found.len() - size);
+            sizes.push(order.len() - size);
         }
     }
     // Tarjan finds the last component first.
-    found.reverse();
+    order.reverse();
     let mut ends = Vec::with_capacity(sizes.len());
     let mut end = 0;
     for size in sizes.iter().rev() {
         end += *size as u32;
         ends.push(end);
     }
-    (found, ends)
+    (order, ends)
 }
 
 #[cfg(test)]

@@ -56,9 +56,9 @@ impl LossLoad {
     /// The rate that gets most through one link, others as they are. In units of its capacity.
     fn best(&self, hop: &Hop) -> f64 {
         let k = self.k;
-        let own = hop.own / hop.capacity;
-        let gap = hop.offered / hop.capacity - own - 1.0;
-        let power = (hop.aggregate - own.powf(k + 1.0)).max(0.0);
+        let own_share = hop.own / hop.capacity;
+        let gap = hop.offered / hop.capacity - own_share - 1.0;
+        let power = (hop.aggregate - own_share.powf(k + 1.0)).max(0.0);
         // F(r) / r^k = k r + (k + 1) gap - B r^-k rises from minus infinity; one root.
         let value = |r: f64| k * r + (k + 1.0) * gap - power * r.powf(-k);
         let slope = |r: f64| k + k * power * r.powf(-k - 1.0);
@@ -70,7 +70,7 @@ impl LossLoad {
             }
             high = (2.0 * high).min(MOST);
         }
-        let mut rate = if own > 0.0 && own < high { own } else { high };
+        let mut rate = if own_share > 0.0 && own_share < high { own_share } else { high };
         for _ in 0..STEPS {
             let f = value(rate);
             if f < 0.0 {
@@ -125,9 +125,9 @@ mod tests {
     #[test]
     fn against_one_other_the_rate_is_the_root_of_a_square() {
         for other in [1.5f64, 40.0, 1e10] {
-            let own = 0.5 * other;
-            let aggregate = other.powi(2) + own.powi(2);
-            let hop = Hop { capacity: 1.0, offered: other + own, aggregate, own };
+            let own_rate = 0.5 * other;
+            let aggregate = other.powi(2) + own_rate.powi(2);
+            let hop = Hop { capacity: 1.0, offered: other + own_rate, aggregate, own: own_rate };
             let half = other - 1.0;
             let root = -half + half.hypot(other);
             let best = LossLoad { k: 1.0 }.best(&hop);
@@ -149,15 +149,21 @@ mod tests {
         // k = 3; delivered by the curve itself. Two others at 0.5 and 0.9 of the link, and a thousand that offer
         // twice what it carries, against which little gets through.
         let k = 3.0f64;
-        for (others, step) in [(vec![0.5f64, 0.9], 1e-2f64), (vec![0.002; 1000], 1e-5)] {
-            let (a, b) =
-                (others.iter().sum::<f64>(), others.iter().map(|r| r.powf(k + 1.0)).sum::<f64>());
+        for (other_rates, step) in [(vec![0.5f64, 0.9], 1e-2f64), (vec![0.002; 1000], 1e-5)] {
+            let (a, b) = (
+                other_rates.iter().sum::<f64>(),
+                other_rates.iter().map(|r| r.powf(k + 1.0)).sum::<f64>(),
+            );
             let through =
                 |r: f64| r * (1.0 - (a + r - 1.0).max(0.0) * r.powf(k) / (b + r.powf(k + 1.0)));
-            let own = 30.0 * step;
-            let aggregate = b + own.powf(k + 1.0);
-            let best =
-                LossLoad { k }.best(&Hop { capacity: 1.0, offered: a + own, aggregate, own });
+            let own_rate = 30.0 * step;
+            let aggregate = b + own_rate.powf(k + 1.0);
+            let best = LossLoad { k }.best(&Hop {
+                capacity: 1.0,
+                offered: a + own_rate,
+                aggregate,
+                own: own_rate,
+            });
             assert!(through(best) > 0.0, "{best}");
             for r in (1..400).map(|n| f64::from(n) * step) {
                 assert!(through(best) >= through(r) - 1e-12, "{best} against {r}");

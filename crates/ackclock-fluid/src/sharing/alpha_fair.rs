@@ -76,13 +76,13 @@ impl AlphaFair {
     /// first, for next to them the others have nothing.
     fn share_by_rank(&self, arrivals: &Arrivals<'_>, leaving: &mut [f64]) {
         let mut left = arrivals.capacity;
-        let mut rest: Vec<usize> = (0..leaving.len()).collect();
+        let mut unserved: Vec<usize> = (0..leaving.len()).collect();
         leaving.fill(0.0);
-        while !rest.is_empty() && left > 0.0 {
-            let most = rest.iter().map(|&i| arrivals.weight[i]).fold(0.0, f64::max);
+        while !unserved.is_empty() && left > 0.0 {
+            let most = unserved.iter().map(|&i| arrivals.weight[i]).fold(0.0, f64::max);
             let power = |i: usize| (arrivals.weight[i] / most).powf(1.0 / self.params.alpha);
             let (heavy, light): (Vec<usize>, _) =
-                rest.into_iter().partition(|&i| arrivals.weight[i] >= most || power(i) > LEAST);
+                unserved.into_iter().partition(|&i| arrivals.weight[i] >= most || power(i) > LEAST);
             let rate: Vec<f64> = heavy.iter().map(|&i| arrivals.rate[i]).collect();
             let weight: Vec<f64> = heavy.iter().map(|&i| power(i)).collect();
             let mut shares = vec![0.0; heavy.len()];
@@ -91,7 +91,7 @@ impl AlphaFair {
                 leaving[i] = share;
                 left -= share;
             }
-            rest = light;
+            unserved = light;
         }
     }
 }

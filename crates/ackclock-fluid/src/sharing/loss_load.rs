@@ -64,7 +64,7 @@ impl About<SharingEnv> for LossLoad {
 const CANCELLING: f64 = 0.999;
 
 impl LossLoad {
-    /// Writes what leaves of the flows `rest` of a link that is overloaded many times. With q = (r / largest)^k,
+    /// Writes what leaves of the flows `lossy` of a link that is overloaded many times. With q = (r / largest)^k,
     /// the part that passes of a flow is
     ///
     /// ```text
@@ -73,9 +73,9 @@ impl LossLoad {
     ///
     /// in which nothing cancels for the largest flows, those with q = 1. False, and nothing is written, if these
     /// would lose more than all.
-    fn pass_rest(&self, capacity: f64, largest: f64, rest: &[usize], leaving: &mut [f64]) -> bool {
+    fn pass_rest(&self, capacity: f64, largest: f64, lossy: &[usize], leaving: &mut [f64]) -> bool {
         let (mut sum, mut light, mut heavy) = (0.0, 0.0, 0.0);
-        for &i in rest {
+        for &i in lossy {
             let (rate, q) = (leaving[i], (leaving[i] / largest).powf(self.k));
             sum += rate;
             light += rate * (1.0 - q);
@@ -84,10 +84,10 @@ impl LossLoad {
         if light >= capacity {
             return false;
         }
-        for &i in rest {
+        for &i in lossy {
             let q = (leaving[i] / largest).powf(self.k);
-            let part = (capacity * q + (1.0 - q) * sum - light) / heavy;
-            leaving[i] *= part.clamp(0.0, 1.0);
+            let fraction = (capacity * q + (1.0 - q) * sum - light) / heavy;
+            leaving[i] *= fraction.clamp(0.0, 1.0);
         }
         true
     }
@@ -103,27 +103,27 @@ impl Sharing for LossLoad {
         let mut order: Vec<usize> = (0..leaving.len()).collect();
         order.sort_unstable_by(|&a, &b| leaving[b].total_cmp(&leaving[a]).then(a.cmp(&b)));
         let mut excess = excess;
-        for (place, &first) in order.iter().enumerate() {
+        for (rank, &first) in order.iter().enumerate() {
             // In units of the largest rate, so that no power overflows.
             let largest = leaving[first];
-            let rest = &order[place..];
-            let power: f64 = rest.iter().map(|&i| (leaving[i] / largest).powf(self.k + 1.0)).sum();
+            let lossy = &order[rank..];
+            let power: f64 = lossy.iter().map(|&i| (leaving[i] / largest).powf(self.k + 1.0)).sum();
             let loss = excess / (largest * power);
             if loss > CANCELLING {
                 // Whether it is 1 or more depends on digits that the excess has lost.
-                if self.pass_rest(arrivals.capacity, largest, rest, leaving) {
+                if self.pass_rest(arrivals.capacity, largest, lossy, leaving) {
                     break;
                 }
                 leaving[first] = 0.0;
                 // Summed anew: the difference of two large sums would keep none of the small rates.
-                let left: f64 = order[place + 1..].iter().map(|&i| leaving[i]).sum();
+                let left: f64 = order[rank + 1..].iter().map(|&i| leaving[i]).sum();
                 excess = left - arrivals.capacity;
                 if excess <= 0.0 {
                     break;
                 }
                 continue;
             }
-            for &i in rest {
+            for &i in lossy {
                 leaving[i] *= 1.0 - loss * (leaving[i] / largest).powf(self.k);
             }
             break;
@@ -186,8 +186,8 @@ mod tests {
         let rate = [1e12, 2.0, 1e12];
         LossLoad { k: 10.0 }
             .share(&Arrivals { capacity: 6.0, rate: &rate, weight: &[] }, &mut leaving);
-        for (found, expected) in leaving.iter().zip([2.0, 2.0, 2.0]) {
-            assert!((found - expected).abs() < 1e-9, "{leaving:?}");
+        for (left, expected) in leaving.iter().zip([2.0, 2.0, 2.0]) {
+            assert!((left - expected).abs() < 1e-9, "{leaving:?}");
         }
         // The large one loses more than all of it: the link is left to the others, which fit.
         let rate = [1e12, 2.0, 3.0];
@@ -201,15 +201,15 @@ mod tests {
     #[test]
     fn flows_beside_which_a_small_one_fills_the_link_lose_all() {
         let large = 1.242_156_862_745_098e16;
-        for place in 0..4 {
+        for position in 0..4 {
             let mut rate = [large; 4];
-            rate[place] = 83.0 / 6.0;
+            rate[position] = 83.0 / 6.0;
             let mut leaving = [0.0; 4];
             let arrivals = Arrivals { capacity: 12.421_568_627_450_98, rate: &rate, weight: &[] };
             LossLoad { k: 10.0 }.share(&arrivals, &mut leaving);
-            for (i, found) in leaving.iter().enumerate() {
-                let expected = if i == place { arrivals.capacity } else { 0.0 };
-                assert!((found - expected).abs() < 1e-9, "{place}: {leaving:?}");
+            for (i, left) in leaving.iter().enumerate() {
+                let expected = if i == position { arrivals.capacity } else { 0.0 };
+                assert!((left - expected).abs() < 1e-9, "{position}: {leaving:?}");
             }
         }
     }

@@ -149,23 +149,23 @@ impl<'a> Active<'a> {
     /// A flow of a class takes a free slot. `changed` gets the slots whose rate is another now, and
     /// the rate that each had.
     pub(super) fn join(&mut self, slot: u32, class: u32, changed: &mut Vec<(u32, f64)>) {
-        let at = slot as usize;
-        if at >= self.class.len() {
-            self.class.resize(at + 1, NONE);
-            self.rate.resize(at + 1, 0.0);
-            self.bottleneck.resize(at + 1, NONE);
-            self.places.resize(at + 1, Vec::new());
-            self.work.member.resize(at + 1, NONE);
+        let index = slot as usize;
+        if index >= self.class.len() {
+            self.class.resize(index + 1, NONE);
+            self.rate.resize(index + 1, 0.0);
+            self.bottleneck.resize(index + 1, NONE);
+            self.places.resize(index + 1, Vec::new());
+            self.work.member.resize(index + 1, NONE);
         }
-        self.class[at] = class;
-        self.rate[at] = 0.0;
-        self.bottleneck[at] = NONE;
+        self.class[index] = class;
+        self.rate[index] = 0.0;
+        self.bottleneck[index] = NONE;
         self.count += 1;
         let route = self.route(slot);
-        self.places[at].clear();
+        self.places[index].clear();
         for (hop, &link) in route.iter().enumerate() {
             let list = &mut self.on[link as usize];
-            self.places[at].push(list.len() as u32);
+            self.places[index].push(list.len() as u32);
             list.push((slot, hop as u32));
         }
         self.enter(slot);
@@ -181,23 +181,23 @@ impl<'a> Active<'a> {
         let weight = self.weight(slot);
         let mut least = (self.enough(slot), None);
         for &link in self.route(slot) {
-            let at = link as usize;
-            let full = self.level[at];
-            let found = if full.is_finite() {
-                let mut held = 0.0;
-                for i in 0..self.on[at].len() {
-                    let other = self.on[at][i].0;
+            let index = link as usize;
+            let full = self.level[index];
+            let level_through = if full.is_finite() {
+                let mut weight_on_link = 0.0;
+                for i in 0..self.on[index].len() {
+                    let other = self.on[index][i].0;
                     if self.bottleneck[other as usize] == link {
-                        held += self.weight(other);
+                        weight_on_link += self.weight(other);
                     }
                 }
-                self.effort.looked_at += self.on[at].len() as u64;
-                (full * held / (held + weight), Some(link))
+                self.effort.looked_at += self.on[index].len() as u64;
+                (full * weight_on_link / (weight_on_link + weight), Some(link))
             } else {
-                ((self.net.capacity[at] - self.used[at]) / weight, None)
+                ((self.net.capacity[index] - self.used[index]) / weight, None)
             };
-            if found.0 < least.0 {
-                least = found;
+            if level_through.0 < least.0 {
+                least = level_through;
             }
         }
         least.1
@@ -205,21 +205,21 @@ impl<'a> Active<'a> {
 
     /// The flow in a slot leaves; `changed` as of [`join`](Self::join), without that flow.
     pub(super) fn leave(&mut self, slot: u32, changed: &mut Vec<(u32, f64)>) {
-        let at = slot as usize;
+        let index = slot as usize;
         let route = self.route(slot);
         for (hop, &link) in route.iter().enumerate() {
             self.carried(link as usize);
-            let place = self.places[at][hop] as usize;
+            let position = self.places[index][hop] as usize;
             let list = &mut self.on[link as usize];
-            list.swap_remove(place);
-            if let Some(&(moved, its_hop)) = list.get(place) {
-                self.places[moved as usize][its_hop as usize] = place as u32;
+            list.swap_remove(position);
+            if let Some(&(moved, its_hop)) = list.get(position) {
+                self.places[moved as usize][its_hop as usize] = position as u32;
             }
             let used = &mut self.used[link as usize];
             // An empty link has exactly nothing: rounding does not add up over a run.
-            *used = if list.is_empty() { 0.0 } else { (*used - self.rate[at]).max(0.0) };
+            *used = if list.is_empty() { 0.0 } else { (*used - self.rate[index]).max(0.0) };
         }
-        self.class[at] = NONE;
+        self.class[index] = NONE;
         self.count -= 1;
         for &link in route {
             if self.level[link as usize].is_finite()
@@ -292,14 +292,14 @@ impl<'a> Active<'a> {
             let class = self.class[slot as usize] as usize;
             let (weight, rate) = (self.net.weight(class), self.rate[slot as usize]);
             for &link in self.net.route(class) {
-                let place = &mut work.local[link as usize];
-                if *place == NONE {
-                    *place = work.links.len() as u32;
+                let local = &mut work.local[link as usize];
+                if *local == NONE {
+                    *local = work.links.len() as u32;
                     work.links.push(Local { link, filled: f64::INFINITY, level: f64::INFINITY });
                     let left = self.net.capacity[link as usize] - self.used[link as usize];
                     work.filling.push(Filling { left, weight: 0.0, growing: 0 });
                 }
-                let filling = &mut work.filling[*place as usize];
+                let filling = &mut work.filling[*local as usize];
                 filling.left += rate;
                 filling.weight += weight;
                 filling.growing += 1;
@@ -317,9 +317,9 @@ impl<'a> Active<'a> {
         let mut next = work.offsets.clone();
         for (member, &slot) in work.set.iter().enumerate() {
             for &link in self.net.route(self.class[slot as usize] as usize) {
-                let at = &mut next[work.local[link as usize] as usize];
-                work.members[*at as usize] = member as u32;
-                *at += 1;
+                let cursor = &mut next[work.local[link as usize] as usize];
+                work.members[*cursor as usize] = member as u32;
+                *cursor += 1;
             }
         }
     }
@@ -344,41 +344,41 @@ impl<'a> Active<'a> {
         loop {
             let full = levels.next(&work.filling);
             let level = full.map_or(f64::INFINITY, |(level, _)| level);
-            if let Some(&(wanted, member)) = work.peaks.last()
-                && wanted <= level
+            if let Some(&(peak, member)) = work.peaks.last()
+                && peak <= level
             {
                 work.peaks.pop();
-                work.stop(net, class, member, wanted, NONE);
+                work.stop(net, class, member, peak, NONE);
                 continue;
             }
-            let Some((level, place)) = full else { break };
-            let link = work.links[place].link;
-            for at in work.offsets[place]..work.offsets[place + 1] {
-                work.stop(net, class, work.members[at as usize], level, link);
+            let Some((level, local)) = full else { break };
+            let link = work.links[local].link;
+            for index in work.offsets[local]..work.offsets[local + 1] {
+                work.stop(net, class, work.members[index as usize], level, link);
             }
-            work.links[place].filled = level;
+            work.links[local].filled = level;
         }
     }
 
     /// The level of each link of the set after the filling.
     fn find_levels(&mut self) {
-        for place in 0..self.work.links.len() {
-            let Local { link, filled, .. } = self.work.links[place];
-            let at = link as usize;
+        for local in 0..self.work.links.len() {
+            let Local { link, filled, .. } = self.work.links[local];
+            let index = link as usize;
             let level = if filled.is_finite() {
                 filled
-            } else if self.work.filling[place].left <= SAME * self.net.capacity[at] {
+            } else if self.work.filling[local].left <= SAME * self.net.capacity[index] {
                 // Full without holding a flow of the set.
                 let mut most = 0.0f64;
-                for &(slot, _) in &self.on[at] {
+                for &(slot, _) in &self.on[index] {
                     most = most.max(self.now(slot) / self.weight(slot));
                 }
-                self.effort.looked_at += self.on[at].len() as u64;
+                self.effort.looked_at += self.on[index].len() as u64;
                 most
             } else {
                 f64::INFINITY
             };
-            self.work.links[place].level = level;
+            self.work.links[local].level = level;
         }
     }
 
@@ -394,33 +394,36 @@ impl<'a> Active<'a> {
     fn level_now(&self, link: u32) -> f64 {
         match self.work.local[link as usize] {
             NONE => self.level[link as usize],
-            place => self.work.links[place as usize].level,
+            local => self.work.links[local as usize].level,
         }
     }
 
     /// Takes the flows into the set whose rates cannot stay; whether there were any.
     fn grow(&mut self) -> bool {
         let before = self.work.set.len();
-        for place in 0..self.work.links.len() {
-            let Local { link, filled, level } = self.work.links[place];
-            let at = link as usize;
-            let members = (self.work.offsets[place + 1] - self.work.offsets[place]) as usize;
-            let was_full = self.level[at].is_finite();
-            if self.on[at].len() == members || !(filled.is_finite() || was_full) {
+        for local in 0..self.work.links.len() {
+            let Local { link, filled, level } = self.work.links[local];
+            let index = link as usize;
+            let members = (self.work.offsets[local + 1] - self.work.offsets[local]) as usize;
+            let was_full = self.level[index].is_finite();
+            if self.on[index].len() == members || !(filled.is_finite() || was_full) {
                 continue;
             }
-            self.effort.looked_at += self.on[at].len() as u64;
-            for i in 0..self.on[at].len() {
-                let slot = self.on[at][i].0;
+            self.effort.looked_at += self.on[index].len() as u64;
+            for i in 0..self.on[index].len() {
+                let slot = self.on[index][i].0;
                 if self.work.member[slot as usize] != NONE {
                     continue;
                 }
-                let own = self.rate[slot as usize] / self.weight(slot);
-                if own > filled * (1.0 + SAME) {
+                let level_of_flow = self.rate[slot as usize] / self.weight(slot);
+                if level_of_flow > filled * (1.0 + SAME) {
                     self.enter(slot);
-                } else if self.bottleneck[slot as usize] == link && own < level * (1.0 - SAME) {
+                } else if self.bottleneck[slot as usize] == link
+                    && level_of_flow < level * (1.0 - SAME)
+                {
                     let route = self.route(slot);
-                    let other = route.iter().find(|&&l| own >= self.level_now(l) * (1.0 - SAME));
+                    let other =
+                        route.iter().find(|&&l| level_of_flow >= self.level_now(l) * (1.0 - SAME));
                     match other {
                         Some(&other) => self.work.moved.push((slot, other)),
                         None => self.enter(slot),
@@ -453,12 +456,12 @@ impl<'a> Active<'a> {
         for &(slot, link) in &self.work.moved {
             self.bottleneck[slot as usize] = link;
         }
-        for place in 0..self.work.links.len() {
-            let (local, filling) = (self.work.links[place], self.work.filling[place]);
-            let at = local.link as usize;
-            self.carried(at);
-            self.used[at] = (self.net.capacity[at] - filling.left).max(0.0);
-            self.level[at] = local.level;
+        for local_index in 0..self.work.links.len() {
+            let (local, filling) = (self.work.links[local_index], self.work.filling[local_index]);
+            let index = local.link as usize;
+            self.carried(index);
+            self.used[index] = (self.net.capacity[index] - filling.left).max(0.0);
+            self.level[index] = local.level;
         }
         self.forget_links();
         self.work.set.clear();

@@ -60,8 +60,8 @@ pub fn draw(
     // The sum of all shares before each class, and at the end.
     let mut sums = Vec::with_capacity(share.len());
     let mut total = 0.0;
-    for part in share {
-        total += part;
+    for class_share in share {
+        total += class_share;
         sums.push(total);
     }
     let mut transfers = Transfers::default();
@@ -71,8 +71,8 @@ pub fn draw(
         if now >= options.until {
             break;
         }
-        let at = pairs.uniform() * total;
-        let class = sums.partition_point(|&sum| sum <= at).min(share.len() - 1);
+        let drawn_share = pairs.uniform() * total;
+        let class = sums.partition_point(|&sum| sum <= drawn_share).min(share.len() - 1);
         transfers.time.push(now);
         transfers.class.push(class as u32);
         transfers.size.push(sizes.draw(&mut amounts));

@@ -206,8 +206,8 @@ pub fn simulate(
             }
         }
         if run.report.events.is_multiple_of(CALLED_EVERY) {
-            let done = arrived as f64 / transfers.time.len() as f64;
-            if !progress(done, run.now) {
+            let fraction = arrived as f64 / transfers.time.len() as f64;
+            if !progress(fraction, run.now) {
                 return Err(DynamicsError::Stopped);
             }
         }

@@ -81,19 +81,19 @@ impl<'a> Offered<'a> {
         class: u32,
         changed: &mut Vec<(u32, f64)>,
     ) -> Result<(), FluidError> {
-        let at = slot as usize;
-        if at >= self.class.len() {
-            self.class.resize(at + 1, NONE);
-            self.demand.resize(at + 1, 0.0);
-            self.rate.resize(at + 1, 0.0);
+        let index = slot as usize;
+        if index >= self.class.len() {
+            self.class.resize(index + 1, NONE);
+            self.demand.resize(index + 1, 0.0);
+            self.rate.resize(index + 1, 0.0);
         }
-        self.class[at] = class;
+        self.class[index] = class;
         let sender = self.net.first_link(class as usize);
         let begins_there = |&&of: &&u32| of != NONE && self.net.first_link(of as usize) == sender;
         let flows = self.class.iter().filter(begins_there).count();
         let even = self.net.capacity()[sender as usize] / flows as f64;
-        self.demand[at] = even.min(or(self.peak, class as usize, f64::INFINITY));
-        self.rate[at] = 0.0;
+        self.demand[index] = even.min(or(self.peak, class as usize, f64::INFINITY));
+        self.rate[index] = 0.0;
         self.settle(false, changed)
     }
 
@@ -124,9 +124,9 @@ impl<'a> Offered<'a> {
             classes.map(|class| self.peak[class as usize]).collect()
         };
         let outcome = if self.at_once {
-            let found = fixed_point(&net, self.policies, self.routers, &limits, self.options)?;
-            self.unsettled += u64::from(!found.converged);
-            found.outcome
+            let solution = fixed_point(&net, self.policies, self.routers, &limits, self.options)?;
+            self.unsettled += u64::from(!solution.converged);
+            solution.outcome
         } else {
             let demand = slots.iter().map(|&slot| self.demand[slot as usize]).collect();
             self.held(&net, demand, &limits, answers)?
@@ -134,10 +134,10 @@ impl<'a> Offered<'a> {
         self.close_books();
         self.load = outcome.loads(&net);
         for (flow, &slot) in slots.iter().enumerate() {
-            let at = slot as usize;
-            self.demand[at] = outcome.demand[flow];
+            let index = slot as usize;
+            self.demand[index] = outcome.demand[flow];
             let goodput = outcome.goodput(&net, flow);
-            let old = std::mem::replace(&mut self.rate[at], goodput);
+            let old = std::mem::replace(&mut self.rate[index], goodput);
             if old.to_bits() != goodput.to_bits() {
                 changed.push((slot, old));
             }
@@ -160,14 +160,14 @@ impl<'a> Offered<'a> {
         };
         let senders = Senders::new(net, limits);
         let outcome = evaluate(&demand)?;
-        let wanted = senders.next(self.policies, &outcome, self.routers);
+        let answer = senders.next(self.policies, &outcome, self.routers);
         let mut differs = false;
         for flow in 0..net.flows() {
             let policy = self.policies.policy(net.first_link(flow) as usize);
             if (answers || policy.is_open_loop())
-                && demand[flow].to_bits() != wanted[flow].to_bits()
+                && demand[flow].to_bits() != answer[flow].to_bits()
             {
-                demand[flow] = wanted[flow];
+                demand[flow] = answer[flow];
                 differs = true;
             }
         }

@@ -143,12 +143,12 @@ impl Sizes {
             | Self::LogNormal { mean, .. } => *mean,
             Self::BoundedPareto { least, most, shape } => {
                 // The density integrated with x; at shape 1 its limit.
-                let part = (least / most).powf(*shape);
+                let ratio_power = (least / most).powf(*shape);
                 if (shape - 1.0).abs() < 1e-9 {
-                    least * (most / least).ln() / (1.0 - part)
+                    least * (most / least).ln() / (1.0 - ratio_power)
                 } else {
-                    let below = least - most * part;
-                    shape / (shape - 1.0) * below / (1.0 - part)
+                    let below = least - most * ratio_power;
+                    shape / (shape - 1.0) * below / (1.0 - ratio_power)
                 }
             }
             Self::Empirical { values, weights } => {
@@ -170,8 +170,8 @@ impl Sizes {
             Self::Exponential { mean } => rng.exponential(*mean).max(mean * f64::EPSILON),
             Self::Pareto { mean, shape } => rng.pareto(*mean, *shape),
             Self::BoundedPareto { least, most, shape } => {
-                let part = (least / most).powf(*shape);
-                let beyond = 1.0 - rng.uniform() * (1.0 - part);
+                let ratio_power = (least / most).powf(*shape);
+                let beyond = 1.0 - rng.uniform() * (1.0 - ratio_power);
                 (least * beyond.powf(-1.0 / shape)).clamp(*least, *most)
             }
             Self::LogNormal { mean, sigma } => {

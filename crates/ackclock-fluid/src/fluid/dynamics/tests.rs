@@ -103,11 +103,11 @@ fn processor_sharing_has_its_mean_response_for_every_distribution_of_sizes() {
             let list = draw(&[1.0], &sizes, Demand::Load(load), sizes.mean(), &options);
             let report = run(&one_link(), &list, &Rule::MaxMin, drained());
             let slowdown = |keep: &dyn Fn(f64) -> bool| {
-                let kept: Vec<f64> = (0..list.time.len())
+                let selected: Vec<f64> = (0..list.time.len())
                     .filter(|&i| keep(list.size[i]))
                     .map(|i| (report.completion[i] - list.time[i]) / list.size[i])
                     .collect();
-                kept.iter().sum::<f64>() / kept.len() as f64
+                selected.iter().sum::<f64>() / selected.len() as f64
             };
             let expected = 1.0 / (1.0 - load);
             let all = slowdown(&|_| true);
@@ -186,13 +186,13 @@ fn draws_repeat_and_each_purpose_has_a_stream_of_its_own() {
     let of = |sizes: &Sizes, share: &[f64], options: &DrawOptions| {
         draw(share, sizes, Demand::Rate(10.0), 1.0, options)
     };
-    let (one, other) = (Sizes::Fixed { mean: 1.0 }, Sizes::Exponential { mean: 2.0 });
-    let first = of(&one, &[1.0, 3.0], &options);
-    assert_eq!(first, of(&one, &[1.0, 3.0], &options));
+    let (fixed, other) = (Sizes::Fixed { mean: 1.0 }, Sizes::Exponential { mean: 2.0 });
+    let first = of(&fixed, &[1.0, 3.0], &options);
+    assert_eq!(first, of(&fixed, &[1.0, 3.0], &options));
     let second = of(&other, &[1.0, 3.0], &options);
     assert_eq!((&first.time, &first.class), (&second.time, &second.class));
     assert_eq!(second.size, of(&other, &[5.0, 1.0], &options).size);
-    assert_ne!(first.time, of(&one, &[1.0, 3.0], &DrawOptions { seed: 5, ..options }).time);
+    assert_ne!(first.time, of(&fixed, &[1.0, 3.0], &DrawOptions { seed: 5, ..options }).time);
     // Three of four are of the second class, and some 1000 come in 100 s.
     let (all, of_second) = (first.time.len(), first.class.iter().filter(|c| **c == 1).count());
     assert!(all.abs_diff(1000) < 150, "{all}");
@@ -222,10 +222,10 @@ fn a_link_that_held_a_flow_in_a_solution_that_was_not_the_last_does_not_hold_it(
         active.join(slot as u32, class, &mut Vec::new());
     }
     active.leave(4, &mut Vec::new());
-    let found: Vec<f64> = [0, 1, 2, 3, 5].map(|slot| active.rate(slot)).to_vec();
-    let whole = max_min(&net.of_flows([0, 1, 2, 2, 4].into_iter()), &[]);
-    for (rate, right) in found.iter().zip(&whole) {
-        assert!((rate - right).abs() <= 1e-9 * right, "{found:?} {whole:?}");
+    let rates: Vec<f64> = [0, 1, 2, 3, 5].map(|slot| active.rate(slot)).to_vec();
+    let expected = max_min(&net.of_flows([0, 1, 2, 2, 4].into_iter()), &[]);
+    for (rate, right) in rates.iter().zip(&expected) {
+        assert!((rate - right).abs() <= 1e-9 * right, "{rates:?} {expected:?}");
     }
 }
 
@@ -337,11 +337,11 @@ fn a_report_that_no_network_can_bring_about_is_refused() {
         change(&mut wrong);
         wrong.check(&net, &transfers).unwrap_err()
     };
-    let found = refused(&|r| r.carried[0] = 2.1);
-    assert_eq!(found, "link 0 can carry 2 bit and carries 2.1 bit");
+    let message = refused(&|r| r.carried[0] = 2.1);
+    assert_eq!(message, "link 0 can carry 2 bit and carries 2.1 bit");
     assert!(refused(&|r| r.carried[0] = f64::NAN).starts_with("link 0 can carry"));
-    let found = refused(&|r| r.delivered[0] = 2.1);
-    assert_eq!(found, "transfer 0 of 2 bit began at 0 s, ended at 2 s and got 2.1 bit");
+    let message = refused(&|r| r.delivered[0] = 2.1);
+    assert_eq!(message, "transfer 0 of 2 bit began at 0 s, ended at 2 s and got 2.1 bit");
     assert!(refused(&|r| r.completion[0] = -1.0).contains("ended at -1 s"));
     // What is small enough ends when it begins, but for rounding.
     let at_once = Report { completion: vec![0.0], ..report };

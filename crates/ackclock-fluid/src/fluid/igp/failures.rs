@@ -76,7 +76,7 @@ pub fn failures(
     let mut repair = Repair::new(igp);
     let mut paths = hashed.map(Paths::new);
     let mut volume = vec![0.0; igp.nodes];
-    let mut found = Failures {
+    let mut report = Failures {
         base: vec![0.0; m],
         worst: vec![0.0; m],
         worst_failure: vec![0; m],
@@ -86,7 +86,7 @@ pub fn failures(
     let destinations = matrix.all_destinations();
     let crossed = Crossed::new(igp, &matrix.given);
     matrix.send_given(|link, load| {
-        found.base[link as usize] += load;
+        report.base[link as usize] += load;
         1.0
     });
     let blocks = failures.len().div_ceil(block).max(1);
@@ -117,7 +117,7 @@ pub fn failures(
         for &destination in &destinations {
             matrix.gather(destination, &mut volume);
             tree.grow(igp, destination, |_| true);
-            let base = &mut found.base;
+            let base = &mut report.base;
             let first = number == 0;
             let mut add = |link: u32, load: f64| {
                 if first {
@@ -137,7 +137,7 @@ pub fn failures(
                 ),
             };
             if first {
-                found.unreachable += missing;
+                report.unreachable += missing;
             }
             for (i, failure) in some.iter().enumerate() {
                 let row = &mut rows[i * m..(i + 1) * m];
@@ -156,9 +156,9 @@ pub fn failures(
                     }
                     None => repair.fail(igp, &tree, &volume, matrix, more, &failure.links, add),
                 };
-                let own = own(&tree, &volume, &failure.nodes);
-                impact[i].own += own;
-                impact[i].disconnected += (lost - own).max(0.0);
+                let own_volume = own(&tree, &volume, &failure.nodes);
+                impact[i].own += own_volume;
+                impact[i].disconnected += (lost - own_volume).max(0.0);
             }
             matrix.clear(destination, &mut volume);
             steps += 1;
@@ -168,7 +168,7 @@ pub fn failures(
         }
         for (i, failure) in some.iter().enumerate() {
             let row = &mut rows[i * m..(i + 1) * m];
-            for (load, base) in row.iter_mut().zip(&found.base) {
+            for (load, base) in row.iter_mut().zip(&report.base) {
                 *load += base;
             }
             for &link in &failure.links {
@@ -176,20 +176,20 @@ pub fn failures(
             }
             judge(row, capacity, &mut impact[i]);
             for (link, &load) in row.iter().enumerate() {
-                if load > found.worst[link] {
-                    found.worst[link] = load;
-                    found.worst_failure[link] = (number * block + i) as u32;
+                if load > report.worst[link] {
+                    report.worst[link] = load;
+                    report.worst_failure[link] = (number * block + i) as u32;
                 }
             }
             if watch.across {
-                found.across.extend(
+                report.across.extend(
                     failures.iter().map(|f| f.links.iter().map(|&l| row[l as usize]).sum::<f64>()),
                 );
             }
         }
-        found.impact.extend(impact);
+        report.impact.extend(impact);
     }
-    Ok(found)
+    Ok(report)
 }
 
 /// Takes off what is sent to a node that is down; returns it.
@@ -203,13 +203,13 @@ fn withdraw(
     if let Some(paths) = paths {
         return paths.withdraw(add);
     }
-    let mut own = 0.0;
+    let mut withdrawn = 0.0;
     for &node in &tree.order {
         let traffic = tree.traffic[node as usize];
         if node == tree.destination || traffic == 0.0 {
             continue;
         }
-        own += volume[node as usize];
+        withdrawn += volume[node as usize];
         let share = traffic / f64::from(tree.hops[node as usize]);
         for &link in igp.out.of(node) {
             if tree.on_path(igp, link) {
@@ -217,7 +217,7 @@ fn withdraw(
             }
         }
     }
-    own
+    withdrawn
 }
 
 /// What nodes that are down themselves send.

@@ -19,13 +19,13 @@ pub struct Given {
 impl Given {
     /// Pairs, each with the links of its path.
     pub fn new<'a>(paths: impl IntoIterator<Item = (u32, &'a [u32])>) -> Self {
-        let mut given = Self { offsets: vec![0], ..Self::default() };
+        let mut fixed_paths = Self { offsets: vec![0], ..Self::default() };
         for (pair, links) in paths {
-            given.pair.push(pair);
-            given.links.extend(links);
-            given.offsets.push(given.links.len() as u32);
+            fixed_paths.pair.push(pair);
+            fixed_paths.links.extend(links);
+            fixed_paths.offsets.push(fixed_paths.links.len() as u32);
         }
-        given
+        fixed_paths
     }
 
     /// Pairs and the links of their paths.
@@ -55,10 +55,10 @@ pub(super) struct Crossed<'a> {
 }
 
 impl<'a> Crossed<'a> {
-    pub(super) fn new(igp: &Igp, given: &'a Given) -> Self {
-        let crossings = (0..given.pair.len())
-            .flat_map(|path| given.links(path).iter().map(move |&link| (link, path as u32)));
-        Self { given, by_link: Rows::group(igp.links(), crossings) }
+    pub(super) fn new(igp: &Igp, fixed_paths: &'a Given) -> Self {
+        let crossings = (0..fixed_paths.pair.len())
+            .flat_map(|path| fixed_paths.links(path).iter().map(move |&link| (link, path as u32)));
+        Self { given: fixed_paths, by_link: Rows::group(igp.links(), crossings) }
     }
 
     /// Pairs whose paths a failure breaks, and the links of these.
@@ -67,7 +67,10 @@ impl<'a> Crossed<'a> {
             failure.links.iter().flat_map(|&l| self.by_link.of(l)).copied().collect();
         paths.sort_unstable();
         paths.dedup();
-        let given = self.given;
-        paths.iter().map(|&p| (given.pair[p as usize], given.links(p as usize))).collect()
+        let fixed_paths = self.given;
+        paths
+            .iter()
+            .map(|&p| (fixed_paths.pair[p as usize], fixed_paths.links(p as usize)))
+            .collect()
     }
 }

@@ -206,9 +206,9 @@ impl<'a> Paths<'a> {
         self.passing.resize(self.links.len(), (0, 0));
         let mut ends = self.passes.clone();
         for flow in 0..self.flows.len() {
-            for place in self.begins[flow]..self.begins[flow + 1] {
-                let end = &mut ends[igp.src[self.links[place as usize] as usize] as usize];
-                self.passing[*end as usize] = (flow as u32, place);
+            for hop in self.begins[flow]..self.begins[flow + 1] {
+                let end = &mut ends[igp.src[self.links[hop as usize] as usize] as usize];
+                self.passing[*end as usize] = (flow as u32, hop);
                 *end += 1;
             }
         }
@@ -256,13 +256,13 @@ impl<'a> Paths<'a> {
         repair.find_routes(igp, tree, links);
         self.moving.clear();
         for &node in repair.changed_nodes() {
-            for at in self.passes[node as usize]..self.passes[node as usize + 1] {
-                let (flow, place) = self.passing[at as usize];
+            for index in self.passes[node as usize]..self.passes[node as usize + 1] {
+                let (flow, hop) = self.passing[index as usize];
                 let first = &mut self.moves_from[flow as usize];
                 if *first == u32::MAX {
                     self.moving.push(flow);
                 }
-                *first = place.min(*first);
+                *first = hop.min(*first);
             }
         }
         let mut lost = 0.0;
@@ -332,12 +332,12 @@ impl<'a> Paths<'a> {
         tree: &Tree,
         matrix: &Matrix,
         passed: &[f64],
-        part: &mut [f64],
+        fraction: &mut [f64],
     ) {
         for &pair in matrix.routed.of(tree.destination) {
             let from = matrix.from[pair as usize];
             if tree.distance[from as usize].is_infinite() {
-                part[pair as usize] = 0.0;
+                fraction[pair as usize] = 0.0;
                 continue;
             }
             let mut sum = 0.0;
@@ -347,7 +347,7 @@ impl<'a> Paths<'a> {
                 self.next.follow(igp, self.hashed, key, ends, |link| left *= passed[link as usize]);
                 sum += left;
             }
-            part[pair as usize] = sum / f64::from(self.hashed.flows[pair as usize]);
+            fraction[pair as usize] = sum / f64::from(self.hashed.flows[pair as usize]);
         }
     }
 }
@@ -375,7 +375,7 @@ pub struct Routed {
 pub fn hashed_paths(igp: &Igp, matrix: &Matrix, hashed: &Hashed, each: bool) -> Routed {
     let mut tree = Tree::new(igp.nodes);
     let mut next = NextHops::default();
-    let mut found: Vec<(u32, Counted)> = Vec::new();
+    let mut routed: Vec<(u32, Counted)> = Vec::new();
     let mut out = Routed::default();
     for destination in matrix.destinations() {
         tree.grow(igp, destination, |_| true);
@@ -407,7 +407,7 @@ pub fn hashed_paths(igp: &Igp, matrix: &Matrix, hashed: &Hashed, each: bool) -> 
                     _ => counted.push((path, 1)),
                 }
             }
-            found.push((pair, counted));
+            routed.push((pair, counted));
         }
     }
     for (pair, links) in matrix.given.paths() {
@@ -417,13 +417,13 @@ pub fn hashed_paths(igp: &Igp, matrix: &Matrix, hashed: &Hashed, each: bool) -> 
             } else {
                 (1, hashed.flows[pair as usize])
             };
-            found.push((pair, vec![(links.to_vec(), of_each); times as usize]));
+            routed.push((pair, vec![(links.to_vec(), of_each); times as usize]));
         }
     }
-    found.sort_unstable_by_key(|&(pair, _)| pair);
+    routed.sort_unstable_by_key(|&(pair, _)| pair);
     out.unreachable.sort_unstable();
     out.offsets.push(0);
-    for (pair, paths) in found {
+    for (pair, paths) in routed {
         for (path, count) in paths {
             out.pair.push(pair);
             out.flows.push(count);
@@ -462,11 +462,11 @@ mod tests {
         let (seeds, flows) = (4000, 10u32);
         for link in 0..10 {
             let p = if link < 2 { 0.5 } else { 0.25 };
-            let parts: Vec<f64> =
+            let fractions: Vec<f64> =
                 (0..seeds).map(|seed| load(flows, seed, false, &[])[link] / VOLUME).collect();
             let n = seeds as f64;
-            let mean = parts.iter().sum::<f64>() / n;
-            let variance = parts.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+            let mean = fractions.iter().sum::<f64>() / n;
+            let variance = fractions.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
             let expected: f64 = p * (1.0 - p) / f64::from(flows);
             // Four standard errors; a variance's is sqrt(2 / n) of it, nearly, for ten flows.
             assert!((mean - p).abs() < 4.0 * (expected / n).sqrt(), "{link}: {mean}");
@@ -479,10 +479,13 @@ mod tests {
     fn one_flow_takes_one_path() {
         for seed in 0..50 {
             for same in [false, true] {
-                let mut found = load(1, seed, same, &[]);
-                assert!(found.iter().all(|&l| l == 0.0 || l == VOLUME), "{found:?}");
-                found.retain(|&l| l > 0.0);
-                assert_eq!(found.len(), 3);
+                let mut load_of_links = load(1, seed, same, &[]);
+                assert!(
+                    load_of_links.iter().all(|&l| l == 0.0 || l == VOLUME),
+                    "{load_of_links:?}"
+                );
+                load_of_links.retain(|&l| l > 0.0);
+                assert_eq!(load_of_links.len(), 3);
             }
         }
     }
@@ -490,9 +493,9 @@ mod tests {
     #[test]
     fn one_hash_for_all_routers_uses_half_of_the_paths() {
         // A flow of the upper half of the range is in the upper half at the next router, too.
-        let found = load(1000, 7, true, &[]);
-        assert_eq!((found[2], found[5]), (found[0], found[1]));
-        assert_eq!((found[3], found[4]), (0.0, 0.0));
+        let load_of_links = load(1000, 7, true, &[]);
+        assert_eq!((load_of_links[2], load_of_links[5]), (load_of_links[0], load_of_links[1]));
+        assert_eq!((load_of_links[3], load_of_links[4]), (0.0, 0.0));
         assert!(load(1000, 7, false, &[]).iter().all(|&l| l > 0.2 * VOLUME));
     }
 
@@ -526,9 +529,9 @@ mod tests {
             let before = loads(&igp, &matrix, Some(&hashed), &[], &mut |_, _| true).unwrap().link;
             let after = loads(&igp, &matrix, Some(&hashed), &up, &mut |_, _| true).unwrap().link;
             let capacity = [1.0; 6];
-            let found =
+            let report =
                 failures(&igp, &matrix, Some(&hashed), &capacity, &failed, watch, &mut |_, _| true);
-            assert_eq!(found.unwrap().worst, after, "{seed}");
+            assert_eq!(report.unwrap().worst, after, "{seed}");
             moved += u32::from(before[0] == 0.0 && before != after);
         }
         assert!(moved > 0);
@@ -541,9 +544,9 @@ mod tests {
         let offered = load(8, 3, false, &[]);
         let mut capacity = [1e9; 10];
         capacity[0] = offered[0] / 2.0;
-        let found =
+        let throughput =
             kept(&igp, &matrix, Some(&hashed), &capacity, &[], 50, &mut |_, _| true).unwrap();
-        assert!(offered[0] > 0.0 && found.settled);
-        assert!((found.part[0] - (1.0 - offered[0] / 2.0 / VOLUME)).abs() < 1e-12);
+        assert!(offered[0] > 0.0 && throughput.settled);
+        assert!((throughput.part[0] - (1.0 - offered[0] / 2.0 / VOLUME)).abs() < 1e-12);
     }
 }

@@ -27,32 +27,32 @@ pub fn loads(
     let mut tree = Tree::new(igp.nodes);
     let mut paths = hashed.map(Paths::new);
     let mut volume = vec![0.0; igp.nodes];
-    let mut found = Loads { link: vec![0.0; igp.links()], unreachable: 0.0 };
+    let mut loads = Loads { link: vec![0.0; igp.links()], unreachable: 0.0 };
     let is_up = |link: u32| up.is_empty() || up[link as usize];
     let matrix = &*matrix.under(up);
     matrix.send_given(|link, load| {
-        found.link[link as usize] += load;
+        loads.link[link as usize] += load;
         1.0
     });
     let many = matrix.destinations().count();
-    for (done, destination) in matrix.destinations().enumerate() {
+    for (index, destination) in matrix.destinations().enumerate() {
         matrix.gather(destination, &mut volume);
         tree.grow(igp, destination, is_up);
-        let link = &mut found.link;
+        let link = &mut loads.link;
         let add = |l: u32, load: f64| {
             link[l as usize] += load;
             1.0
         };
-        found.unreachable += match &mut paths {
+        loads.unreachable += match &mut paths {
             None => tree.send(igp, &volume, is_up, add),
             Some(paths) => paths.send(igp, &tree, matrix, is_up, add),
         };
         matrix.clear(destination, &mut volume);
-        if !progress(done + 1, many) {
+        if !progress(index + 1, many) {
             return Err(Stopped);
         }
     }
-    Ok(found)
+    Ok(loads)
 }
 
 /// What arrives where overloaded links drop in proportion.
@@ -93,70 +93,77 @@ pub fn kept(
     let mut paths = hashed.map(Paths::new);
     let mut volume = vec![0.0; igp.nodes];
     let mut passed = vec![1.0; igp.links()];
-    let mut found = Kept {
+    let mut throughput = Kept {
         part: vec![0.0; matrix.pairs()],
         offered: vec![0.0; igp.links()],
         rounds: 0,
         settled: false,
     };
-    let mut part = vec![0.0; igp.nodes];
-    while found.rounds < limit && !found.settled {
-        let before = std::mem::replace(&mut found.offered, vec![0.0; igp.links()]);
+    let mut fraction = vec![0.0; igp.nodes];
+    while throughput.rounds < limit && !throughput.settled {
+        let before = std::mem::replace(&mut throughput.offered, vec![0.0; igp.links()]);
         matrix.send_given(|link, load| {
-            found.offered[link as usize] += load;
+            throughput.offered[link as usize] += load;
             passed[link as usize]
         });
         for (pair, links) in matrix.given.paths() {
-            found.part[pair as usize] = links.iter().map(|&link| passed[link as usize]).product();
+            throughput.part[pair as usize] =
+                links.iter().map(|&link| passed[link as usize]).product();
         }
         for destination in matrix.destinations() {
             matrix.gather(destination, &mut volume);
             tree.grow(igp, destination, is_up);
-            let offered = &mut found.offered;
+            let offered = &mut throughput.offered;
             let add = |link: u32, load: f64| {
                 offered[link as usize] += load;
                 passed[link as usize]
             };
             if let Some(paths) = &mut paths {
                 paths.send(igp, &tree, matrix, is_up, add);
-                paths.kept(igp, &tree, matrix, &passed, &mut found.part);
+                paths.kept(igp, &tree, matrix, &passed, &mut throughput.part);
             } else {
                 tree.send(igp, &volume, is_up, add);
-                arriving(igp, &tree, is_up, &passed, &mut part);
+                arriving(igp, &tree, is_up, &passed, &mut fraction);
                 for &pair in matrix.routed.of(destination) {
-                    found.part[pair as usize] = part[matrix.from[pair as usize] as usize];
+                    throughput.part[pair as usize] = fraction[matrix.from[pair as usize] as usize];
                 }
             }
             matrix.clear(destination, &mut volume);
-            if !progress(found.rounds, limit) {
+            if !progress(throughput.rounds, limit) {
                 return Err(Stopped);
             }
         }
         for (link, passed) in passed.iter_mut().enumerate() {
-            *passed = (capacity[link] / found.offered[link]).min(1.0);
+            *passed = (capacity[link] / throughput.offered[link]).min(1.0);
         }
-        found.rounds += 1;
-        found.settled = found.rounds > 1
+        throughput.rounds += 1;
+        throughput.settled = throughput.rounds > 1
             && (0..igp.links())
-                .all(|l| (found.offered[l] - before[l]).abs() <= TOLERANCE * capacity[l]);
+                .all(|l| (throughput.offered[l] - before[l]).abs() <= TOLERANCE * capacity[l]);
     }
-    Ok(found)
+    Ok(throughput)
 }
 
 /// The part of each node's traffic that arrives, where `passed` is the part that each link passes on.
-fn arriving(igp: &Igp, tree: &Tree, up: impl Fn(u32) -> bool, passed: &[f64], part: &mut [f64]) {
-    part.fill(0.0);
-    part[tree.destination as usize] = 1.0;
+fn arriving(
+    igp: &Igp,
+    tree: &Tree,
+    up: impl Fn(u32) -> bool,
+    passed: &[f64],
+    fraction: &mut [f64],
+) {
+    fraction.fill(0.0);
+    fraction[tree.destination as usize] = 1.0;
     // Nearest first: what arrives of a node's traffic follows from its next hops.
     for &node in &tree.order {
         if node != tree.destination {
             let share = 1.0 / f64::from(tree.hops[node as usize]);
-            part[node as usize] = igp
+            fraction[node as usize] = igp
                 .out
                 .of(node)
                 .iter()
                 .filter(|&&link| tree.on_path(igp, link) && up(link))
-                .map(|&l| share * passed[l as usize] * part[igp.dst[l as usize] as usize])
+                .map(|&l| share * passed[l as usize] * fraction[igp.dst[l as usize] as usize])
                 .sum();
         }
     }

@@ -131,9 +131,9 @@ impl Matrix {
     /// # Panics
     /// There is no such pair or link.
     #[must_use]
-    pub fn with_given(mut self, igp: &Igp, given: Given) -> Option<Self> {
+    pub fn with_given(mut self, igp: &Igp, fixed_paths: Given) -> Option<Self> {
         let mut is_given = vec![false; self.pairs()];
-        for (pair, links) in given.paths() {
+        for (pair, links) in fixed_paths.paths() {
             let pair = pair as usize;
             let mut node = self.from[pair];
             for &link in links {
@@ -146,15 +146,15 @@ impl Matrix {
                 return None;
             }
         }
-        self.give(given, &is_given);
+        self.give(fixed_paths, &is_given);
         Some(self)
     }
 
-    fn give(&mut self, given: Given, is_given: &[bool]) {
-        let others = (0..self.pairs()).filter(|&pair| !is_given[pair]);
-        let to = others.map(|pair| (self.to[pair], pair as u32));
+    fn give(&mut self, fixed_paths: Given, is_given: &[bool]) {
+        let hashed_pairs = (0..self.pairs()).filter(|&pair| !is_given[pair]);
+        let to = hashed_pairs.map(|pair| (self.to[pair], pair as u32));
         self.routed = Rows::group(self.nodes(), to);
-        self.given = given;
+        self.given = fixed_paths;
     }
 
     fn nodes(&self) -> usize {
@@ -186,11 +186,11 @@ impl Matrix {
 
     /// Nodes that something is for, on given paths too.
     fn all_destinations(&self) -> Vec<u32> {
-        let mut found: Vec<u32> = self.destinations().collect();
-        found.extend(self.given.paths().map(|(pair, _)| self.to[pair as usize]));
-        found.sort_unstable();
-        found.dedup();
-        found
+        let mut nodes: Vec<u32> = self.destinations().collect();
+        nodes.extend(self.given.paths().map(|(pair, _)| self.to[pair as usize]));
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
     }
 
     /// Adds what is for a destination to the volumes of its sources.

@@ -27,98 +27,106 @@ fn drawn() -> impl Strategy<Value = Drawn> {
             (any::<prop::sample::Index>(), any::<prop::sample::Index>(), node),
             1..8,
         );
-        let given = prop::option::of(any::<u64>());
-        (links, pairs, failed, hash, given).prop_map(move |(links, pairs, failed, hash, given)| {
-            let (mut src, mut dst, mut cost, mut capacity) = (vec![], vec![], vec![], vec![]);
-            for (a, b, there, back, size) in links.into_iter().filter(|l| l.0 != l.1) {
-                for (u, v, c) in [(a, b, there), (b, a, back)] {
-                    src.push(u);
-                    dst.push(v);
-                    cost.push(f64::from(c));
-                    capacity.push(f64::from(size));
+        let path_seed = prop::option::of(any::<u64>());
+        (links, pairs, failed, hash, path_seed).prop_map(
+            move |(links, pairs, failed, hash, path_seed)| {
+                let (mut src, mut dst, mut cost, mut capacity) = (vec![], vec![], vec![], vec![]);
+                for (a, b, there, back, size) in links.into_iter().filter(|l| l.0 != l.1) {
+                    for (u, v, c) in [(a, b, there), (b, a, back)] {
+                        src.push(u);
+                        dst.push(v);
+                        cost.push(f64::from(c));
+                        capacity.push(f64::from(size));
+                    }
                 }
-            }
-            let pairs: Vec<_> = pairs.into_iter().filter(|p| p.0 != p.1).collect();
-            let matrix = Matrix::new(
-                n,
-                pairs.iter().map(|p| p.0).collect(),
-                pairs.iter().map(|p| p.1).collect(),
-                pairs.iter().map(|p| f64::from(p.2)).collect(),
-            );
-            let igp = Igp::new(n, src.clone(), dst.clone(), cost);
-            let matrix = match given {
-                Some(seed) => {
-                    let given = drawn_paths(&igp, &matrix, seed);
-                    matrix.with_given(&igp, given).unwrap()
+                let pairs: Vec<_> = pairs.into_iter().filter(|p| p.0 != p.1).collect();
+                let matrix = Matrix::new(
+                    n,
+                    pairs.iter().map(|p| p.0).collect(),
+                    pairs.iter().map(|p| p.1).collect(),
+                    pairs.iter().map(|p| f64::from(p.2)).collect(),
+                );
+                let igp = Igp::new(n, src.clone(), dst.clone(), cost);
+                let matrix = match path_seed {
+                    Some(seed) => {
+                        let paths = drawn_paths(&igp, &matrix, seed);
+                        matrix.with_given(&igp, paths).unwrap()
+                    }
+                    None => matrix,
+                };
+                let mut failures = Vec::new();
+                let m = src.len() / 2;
+                for (first, other, node) in failed {
+                    if m > 0 {
+                        let (i, j) = (first.index(m) as u32, other.index(m) as u32);
+                        failures.push(Failure { links: vec![2 * i, 2 * i + 1], nodes: vec![] });
+                        let both = vec![2 * i, 2 * i + 1, 2 * j, 2 * j + 1];
+                        failures.push(Failure { links: both, nodes: vec![] });
+                    }
+                    let links_of_node = (0..src.len() as u32)
+                        .filter(|&l| src[l as usize] == node || dst[l as usize] == node)
+                        .collect();
+                    failures.push(Failure { links: links_of_node, nodes: vec![node] });
                 }
-                None => matrix,
-            };
-            let mut failures = Vec::new();
-            let m = src.len() / 2;
-            for (one, other, node) in failed {
-                if m > 0 {
-                    let (i, j) = (one.index(m) as u32, other.index(m) as u32);
-                    failures.push(Failure { links: vec![2 * i, 2 * i + 1], nodes: vec![] });
-                    let both = vec![2 * i, 2 * i + 1, 2 * j, 2 * j + 1];
-                    failures.push(Failure { links: both, nodes: vec![] });
-                }
-                let at = (0..src.len() as u32)
-                    .filter(|&l| src[l as usize] == node || dst[l as usize] == node)
-                    .collect();
-                failures.push(Failure { links: at, nodes: vec![node] });
-            }
-            let flows = pairs.iter().map(|p| p.3).collect();
-            let hashed = hash.map(|(seed, same)| Hashed { flows, first: vec![], seed, same });
-            Drawn { igp, matrix, capacity, failures, hashed }
-        })
+                let flows = pairs.iter().map(|p| p.3).collect();
+                let hashed = hash.map(|(seed, same)| Hashed { flows, first: vec![], seed, same });
+                Drawn { igp, matrix, capacity, failures, hashed }
+            },
+        )
     })
 }
 
 /// Simple paths, drawn by a seed, for half of the pairs that have one.
 fn drawn_paths(igp: &Igp, matrix: &Matrix, seed: u64) -> Given {
-    let mut found: Vec<(u32, Vec<u32>)> = Vec::new();
+    let mut paths: Vec<(u32, Vec<u32>)> = Vec::new();
     for pair in 0..matrix.pairs() {
-        let drawn = mix(seed ^ pair as u64);
+        let hash = mix(seed ^ pair as u64);
         let mut path = Vec::new();
-        let mut seen = vec![false; igp.nodes()];
+        let mut visited = vec![false; igp.nodes()];
         let ends = [matrix.from[pair], matrix.to[pair]];
-        if drawn.is_multiple_of(2) && walk(igp, ends, drawn, &mut seen, &mut path) {
-            found.push((pair as u32, path));
+        if hash.is_multiple_of(2) && walk(igp, ends, hash, &mut visited, &mut path) {
+            paths.push((pair as u32, path));
         }
     }
-    Given::new(found.iter().map(|(pair, path)| (*pair, &path[..])))
+    Given::new(paths.iter().map(|(pair, path)| (*pair, &path[..])))
 }
 
 /// Looks for a path in depth, links in an order that the seed draws.
-fn walk(igp: &Igp, [at, to]: [u32; 2], seed: u64, seen: &mut [bool], path: &mut Vec<u32>) -> bool {
-    if at == to {
+fn walk(
+    igp: &Igp,
+    [node_now, to]: [u32; 2],
+    seed: u64,
+    visited: &mut [bool],
+    path: &mut Vec<u32>,
+) -> bool {
+    if node_now == to {
         return true;
     }
-    seen[at as usize] = true;
-    let mut next = igp.out.of(at).to_vec();
+    visited[node_now as usize] = true;
+    let mut next = igp.out.of(node_now).to_vec();
     next.sort_by_key(|&link| mix(seed ^ u64::from(link)));
     next.into_iter().any(|link| {
         let node = igp.dst[link as usize];
         path.push(link);
-        let found = !seen[node as usize] && walk(igp, [node, to], seed, seen, path);
-        if !found {
+        let reaches = !visited[node as usize] && walk(igp, [node, to], seed, visited, path);
+        if !reaches {
             path.pop();
         }
-        found
+        reaches
     })
 }
 
 /// The matrix without what begins or ends at a node that is down, and the volume of that which has a path.
-fn without(drawn: &Drawn, failure: &Failure) -> (Matrix, f64) {
-    let (mut left, mut own) = (drawn.matrix.clone(), drawn.matrix.clone());
-    for pair in 0..drawn.matrix.pairs() {
-        let ends = [drawn.matrix.from[pair], drawn.matrix.to[pair]];
+fn without(case: &Drawn, failure: &Failure) -> (Matrix, f64) {
+    let (mut left, mut of_failed_nodes) = (case.matrix.clone(), case.matrix.clone());
+    for pair in 0..case.matrix.pairs() {
+        let ends = [case.matrix.from[pair], case.matrix.to[pair]];
         let down = failure.nodes.iter().any(|node| ends.contains(node));
-        let none = if down { &mut left } else { &mut own };
+        let none = if down { &mut left } else { &mut of_failed_nodes };
         none.volume[pair] = 0.0;
     }
-    let all: f64 = own.volume.iter().sum();
-    let lost = loads(&drawn.igp, &own, None, &[], &mut |_, _| true).unwrap().unreachable;
+    let all: f64 = of_failed_nodes.volume.iter().sum();
+    let lost = loads(&case.igp, &of_failed_nodes, None, &[], &mut |_, _| true).unwrap().unreachable;
     (left, all - lost)
 }
 
@@ -260,17 +268,18 @@ fn of_equal_failures_and_links_the_first_is_named() {
     let of: Vec<_> = (0..3).map(|link| Failure { links: vec![link], nodes: vec![] }).collect();
     for memory in [1, 1 << 20] {
         let watch = Watch { across: false, memory };
-        let found = failures(&igp, &matrix, None, &[4.0; 3], &of, watch, &mut |_, _| true).unwrap();
-        assert_eq!(found.worst, [3.0; 3]);
-        assert_eq!(found.worst_failure, [1, 0, 0]);
-        let busiest: Vec<_> = found.impact.iter().map(|impact| impact.busiest).collect();
+        let report =
+            failures(&igp, &matrix, None, &[4.0; 3], &of, watch, &mut |_, _| true).unwrap();
+        assert_eq!(report.worst, [3.0; 3]);
+        assert_eq!(report.worst_failure, [1, 0, 0]);
+        let busiest: Vec<_> = report.impact.iter().map(|impact| impact.busiest).collect();
         assert_eq!(busiest, [1, 0, 0]);
-        assert!(found.impact.iter().all(|impact| impact.overloaded == 0 && impact.excess == 0.0));
+        assert!(report.impact.iter().all(|impact| impact.overloaded == 0 && impact.excess == 0.0));
     }
     // 3 on links of 2: an excess of 1 on two links.
     let watch = Watch { across: false, memory: 1 };
-    let found = failures(&igp, &matrix, None, &[2.0; 3], &of, watch, &mut |_, _| true).unwrap();
-    assert!(found.impact.iter().all(|impact| impact.overloaded == 2 && impact.excess == 1.0));
+    let report = failures(&igp, &matrix, None, &[2.0; 3], &of, watch, &mut |_, _| true).unwrap();
+    assert!(report.impact.iter().all(|impact| impact.overloaded == 2 && impact.excess == 1.0));
 }
 
 #[test]
@@ -278,11 +287,11 @@ fn one_overloaded_link_drops_in_proportion() {
     // 0 -> 1 -> 2 with 10, offered 8 from 0 and 12 from 1: half gets through.
     let igp = Igp::new(3, vec![0, 1], vec![1, 2], vec![1.0, 1.0]);
     let matrix = Matrix::new(3, vec![0, 1], vec![2, 2], vec![8.0, 12.0]);
-    let found = kept(&igp, &matrix, None, &[4.0, 8.0], &[], 50, &mut |_, _| true).unwrap();
+    let throughput = kept(&igp, &matrix, None, &[4.0, 8.0], &[], 50, &mut |_, _| true).unwrap();
     // The first link passes 4 of 8; the second is then offered 16 and passes half.
-    assert_eq!(found.offered, [8.0, 16.0]);
-    assert_eq!(found.part, [0.25, 0.5]);
-    assert!(found.settled);
+    assert_eq!(throughput.offered, [8.0, 16.0]);
+    assert_eq!(throughput.part, [0.25, 0.5]);
+    assert!(throughput.settled);
 }
 
 #[test]
@@ -293,8 +302,8 @@ fn equal_paths_share_equally_hop_by_hop() {
     let cost = vec![1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0];
     let igp = Igp::new(6, src, dst, cost);
     let matrix = Matrix::new(6, vec![0], vec![4], vec![4.0]);
-    let found = loads(&igp, &matrix, None, &[], &mut |_, _| true).unwrap();
-    assert_eq!(found.link, [2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0]);
+    let link_loads = loads(&igp, &matrix, None, &[], &mut |_, _| true).unwrap();
+    assert_eq!(link_loads.link, [2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0]);
 }
 
 #[test]
@@ -307,19 +316,23 @@ fn a_given_path_is_left_when_a_link_of_it_fails() {
     for wrong in [&[2, 1][..], &[2], &[]] {
         assert!(matrix.clone().with_given(&igp, Given::new([(0, wrong)])).is_none());
     }
-    let at = |up: &[bool]| loads(&igp, &matrix, None, up, &mut |_, _| true).unwrap();
-    assert_eq!(at(&[]).link, [2.0, 2.0, 3.0, 3.0]);
-    assert_eq!(at(&[true, true, true, false]).link, [5.0, 5.0, 0.0, 0.0]);
-    assert_eq!(at(&[true, false, true, true]).link, [0.0, 0.0, 5.0, 5.0]);
-    assert_eq!(at(&[true, false, false, true]).unreachable, 5.0);
+    let loads_with = |up: &[bool]| loads(&igp, &matrix, None, up, &mut |_, _| true).unwrap();
+    assert_eq!(loads_with(&[]).link, [2.0, 2.0, 3.0, 3.0]);
+    assert_eq!(loads_with(&[true, true, true, false]).link, [5.0, 5.0, 0.0, 0.0]);
+    assert_eq!(loads_with(&[true, false, true, true]).link, [0.0, 0.0, 5.0, 5.0]);
+    assert_eq!(loads_with(&[true, false, false, true]).unreachable, 5.0);
     // A link that passes a half of what comes: the given path loses that, the other nothing.
-    let found = kept(&igp, &matrix, None, &[9.0, 9.0, 1.5, 9.0], &[], 9, &mut |_, _| true).unwrap();
-    assert_eq!((found.part, found.offered[3]), (vec![0.5, 1.0], 1.5));
+    let throughput =
+        kept(&igp, &matrix, None, &[9.0, 9.0, 1.5, 9.0], &[], 9, &mut |_, _| true).unwrap();
+    assert_eq!((throughput.part, throughput.offered[3]), (vec![0.5, 1.0], 1.5));
     // Between two pairs of the same ends flows are numbered on, so that all of them choose as one pair's would.
     let split = Matrix::new(4, vec![0, 0], vec![2, 2], vec![3.0, 2.0]);
-    let whole = Matrix::new(4, vec![0], vec![2], vec![5.0]);
+    let unsplit = Matrix::new(4, vec![0], vec![2], vec![5.0]);
     let equal = Igp::new(4, vec![0, 1, 0, 3], vec![1, 2, 3, 2], vec![1.0; 4]);
     let hash = |flows, first| Hashed { flows, first, seed: 7, same: false };
     let load = |m, h: Hashed| loads(&equal, m, Some(&h), &[], &mut |_, _| true).unwrap().link;
-    assert_eq!(load(&split, hash(vec![30, 20], vec![0, 30])), load(&whole, hash(vec![50], vec![])));
+    assert_eq!(
+        load(&split, hash(vec![30, 20], vec![0, 30])),
+        load(&unsplit, hash(vec![50], vec![]))
+    );
 }

@@ -260,11 +260,11 @@ impl Repair {
     ) -> f64 {
         let mut lost = 0.0;
         for &node in &self.cut_nodes {
-            let own = volume[node as usize];
+            let cut_volume = volume[node as usize];
             if self.distance[node as usize].is_finite() {
-                self.traffic[node as usize] += own;
+                self.traffic[node as usize] += cut_volume;
             } else {
-                lost += own;
+                lost += cut_volume;
             }
         }
         for i in (0..self.settled.len()).rev() {

@@ -115,8 +115,8 @@ fn set(net: &mut Igp, group: &[u32], weight: u64) {
 
 /// Utilisation of the busiest link and cost of all, and the busiest links.
 fn value(net: &Igp, matrix: &Matrix, capacity: &[f64]) -> Result<((f64, f64), Vec<u32>), Stopped> {
-    let found = loads(net, matrix, None, &[], &mut |_, _| true)?;
-    let used: Vec<f64> = found.link.iter().zip(capacity).map(|(l, c)| l / c).collect();
+    let link_loads = loads(net, matrix, None, &[], &mut |_, _| true)?;
+    let used: Vec<f64> = link_loads.link.iter().zip(capacity).map(|(l, c)| l / c).collect();
     let mut order: Vec<u32> = (0..used.len() as u32).collect();
     order.sort_by(|&a, &b| used[b as usize].total_cmp(&used[a as usize]).then(a.cmp(&b)));
     order.truncate(BUSIEST);
@@ -139,11 +139,16 @@ mod tests {
 
     #[test]
     fn the_cost_has_the_printed_slopes() {
-        let slope = |at: f64| (steepness(at + 1e-6) - steepness(at)) / 1e-6;
-        for (at, printed) in
+        let slope =
+            |utilisation: f64| (steepness(utilisation + 1e-6) - steepness(utilisation)) / 1e-6;
+        for (utilisation, printed) in
             [(0.2, 1.0), (0.5, 3.0), (0.8, 10.0), (0.95, 70.0), (1.05, 500.0), (1.5, 5000.0)]
         {
-            assert!((slope(at) - printed).abs() < 1e-3 * printed, "{at}: {}", slope(at));
+            assert!(
+                (slope(utilisation) - printed).abs() < 1e-3 * printed,
+                "{utilisation}: {}",
+                slope(utilisation)
+            );
         }
     }
 
@@ -160,16 +165,16 @@ mod tests {
 
     #[test]
     fn two_ways_are_both_used() {
-        let found = search(1.0, [1.0; 4]);
-        assert_eq!(found.utilisation, 0.5);
-        assert_eq!(found.course.first(), Some(&(0, 1.0)));
+        let result = search(1.0, [1.0; 4]);
+        assert_eq!(result.utilisation, 0.5);
+        assert_eq!(result.course.first(), Some(&(0, 1.0)));
     }
 
     /// 3 of 4 are less than half of 3 in 1.
     #[test]
     fn a_way_of_little_capacity_is_avoided() {
-        let found = search(3.0, [4.0, 4.0, 1.0, 1.0]);
-        assert_eq!(found.course, [(0, 0.75)]);
-        assert_eq!(found.utilisation, 0.75);
+        let result = search(3.0, [4.0, 4.0, 1.0, 1.0]);
+        assert_eq!(result.course, [(0, 0.75)]);
+        assert_eq!(result.utilisation, 0.75);
     }
 }

@@ -38,8 +38,10 @@ impl Emulator {
     /// Prepares a scenario, given as JSON; what is wrong with it, or cannot be emulated, is an `InputError`.
     #[new]
     fn new(py: Python<'_>, json: &str) -> PyResult<Self> {
-        let made = py.detach(|| Inner::new(json));
-        made.map(|inner| Self(Mutex::new(inner))).map_err(|problems| super::input_error(&problems))
+        let emulator = py.detach(|| Inner::new(json));
+        emulator
+            .map(|inner| Self(Mutex::new(inner)))
+            .map_err(|problems| super::input_error(&problems))
     }
 
     /// What the scenario requires of the hosts, as JSON.

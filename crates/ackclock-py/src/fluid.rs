@@ -171,8 +171,8 @@ impl FluidCore {
         checked("demand", &demand, self.0.flows(), true)?;
         let routers = routers(rules, &of_link.as_array().to_vec(), self.0.links())?;
         let options = SweepOptions { tolerance, limit };
-        let found = py.detach(|| fluid::sweep(&self.0, &demand, &routers, &options));
-        possible(&self.0, found.map_err(error)?, tolerance)
+        let outcome = py.detach(|| fluid::sweep(&self.0, &demand, &routers, &options));
+        possible(&self.0, outcome.map_err(error)?, tolerance)
     }
 
     /// Where senders and network come to rest: rates, and how it went.
@@ -205,16 +205,16 @@ impl FluidCore {
             limit: rounds,
             sweep: SweepOptions { tolerance: sweep_tolerance, limit: sweep_limit },
         };
-        let found = py
+        let solution = py
             .detach(|| fluid::fixed_point(&self.0, &policies, &routers, &limits, &options))
             .map_err(error)?;
         let how = PyDict::new(py);
-        how.set_item("converged", found.converged)?;
-        how.set_item("rounds", found.rounds)?;
-        how.set_item("change", found.change)?;
-        how.set_item("period", found.period)?;
-        how.set_item("damping", found.damping)?;
-        Ok((possible(&self.0, found.outcome, sweep_tolerance)?, how))
+        how.set_item("converged", solution.converged)?;
+        how.set_item("rounds", solution.rounds)?;
+        how.set_item("change", solution.change)?;
+        how.set_item("period", solution.period)?;
+        how.set_item("damping", solution.damping)?;
+        Ok((possible(&self.0, solution.outcome, sweep_tolerance)?, how))
     }
 
     /// Rates that were found elsewhere, to be accounted for here.
@@ -281,21 +281,21 @@ impl FluidCore {
         let peak = floats(&peak);
         checked("peak", &peak, self.0.flows(), false)?;
         transfers_checked(&transfers, self.0.flows())?;
-        let offered = senders.map(|given| self.offered(given)).transpose()?;
+        let offered = senders.map(|sender_dict| self.offered(sender_dict)).transpose()?;
         let rule = match &offered {
             None => Rule::MaxMin,
-            Some(given) => Rule::Senders {
-                policies: &given.policies,
-                routers: &given.routers,
-                options: &given.options,
-                reaction: given.reaction,
+            Some(sender_dict) => Rule::Senders {
+                policies: &sender_dict.policies,
+                routers: &sender_dict.routers,
+                options: &sender_dict.options,
+                reaction: sender_dict.reaction,
             },
         };
         let window = Window { until, drain, interval };
-        let found = watched(py, progress.as_ref(), |go| {
+        let result = watched(py, progress.as_ref(), |go| {
             fluid::simulate(&self.0, &peak, &transfers, &rule, &window, go)
         })?;
-        let report = found.map_err(|failed| match failed {
+        let report = result.map_err(|failed| match failed {
             DynamicsError::Fluid(fluid) => error(fluid),
             DynamicsError::Stopped => PyRuntimeError::new_err("the run was stopped"),
         })?;
@@ -342,9 +342,9 @@ struct Behaviour {
 }
 
 impl FluidCore {
-    fn offered(&self, given: &Bound<'_, PyDict>) -> PyResult<Behaviour> {
+    fn offered(&self, senders: &Bound<'_, PyDict>) -> PyResult<Behaviour> {
         let item = |name: &str| {
-            given.get_item(name)?.ok_or_else(|| PyRuntimeError::new_err(format!("no {name}")))
+            senders.get_item(name)?.ok_or_else(|| PyRuntimeError::new_err(format!("no {name}")))
         };
         let rules: String = item("rules")?.extract()?;
         let of_link: PyReadonlyArray1<'_, u8> = item("of_link")?.extract()?;
@@ -436,8 +436,12 @@ pub(super) fn draw_transfers<'py>(
     };
     let options = DrawOptions { seed, until, count };
     let share = floats(&share);
-    let found = py.detach(|| fluid::draw(&share, &sizes, demand, load_per_rate, &options));
-    Ok((found.time.into_pyarray(py), found.class.into_pyarray(py), found.size.into_pyarray(py)))
+    let transfers = py.detach(|| fluid::draw(&share, &sizes, demand, load_per_rate, &options));
+    Ok((
+        transfers.time.into_pyarray(py),
+        transfers.class.into_pyarray(py),
+        transfers.size.into_pyarray(py),
+    ))
 }
 
 /// Mean of a distribution of sizes, given as JSON.
@@ -452,8 +456,8 @@ fn sizes_of(text: &str) -> PyResult<Sizes> {
     match sizes.check() {
         Ok(()) => Ok(sizes),
         Err(message) => {
-            let (name, rest) = message.split_once(' ').unwrap_or(("", &message));
-            Err(input_error(&[Problem::new(format!("sizes.{name}"), rest)]))
+            let (name, reason) = message.split_once(' ').unwrap_or(("", &message));
+            Err(input_error(&[Problem::new(format!("sizes.{name}"), reason)]))
         }
     }
 }

@@ -46,10 +46,10 @@ impl Form {
         probe: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         let (document, odd) = plain(document)?;
-        let found = self.0.mistakes(&document, &odd, &typed).problems;
+        let problems = self.0.mistakes(&document, &odd, &typed).problems;
         let all = match probe {
-            Some(probe) if !found.is_empty() => self.with_hidden(&document, found, probe)?,
-            _ => found,
+            Some(probe) if !problems.is_empty() => self.with_hidden(&document, problems, probe)?,
+            _ => problems,
         };
         Ok(super::problems_json(&join(all)))
     }
@@ -62,9 +62,10 @@ impl Form {
         probe: &Bound<'_, PyAny>,
     ) -> PyResult<String> {
         let (document, _) = plain(document)?;
-        let known: Vec<Problem> = places.iter().map(|path| Problem::new(path, "")).collect();
-        let count = known.len();
-        let all = self.with_hidden(&document, known, probe)?;
+        let known_problems: Vec<Problem> =
+            places.iter().map(|path| Problem::new(path, "")).collect();
+        let count = known_problems.len();
+        let all = self.with_hidden(&document, known_problems, probe)?;
         Ok(super::problems_json(&join(all[count..].to_vec())))
     }
 
@@ -79,16 +80,16 @@ impl Form {
     fn with_hidden(
         &self,
         document: &Value,
-        known: Vec<Problem>,
+        known_problems: Vec<Problem>,
         probe: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<Problem>> {
         let mut raised = None;
-        let all = self.0.with_hidden(document, known, &mut |mended| {
-            let found = probe
+        let all = self.0.with_hidden(document, known_problems, &mut |mended| {
+            let answer = probe
                 .call1((mended.to_string(),))
                 .and_then(|text| text.extract::<String>())
                 .and_then(|text| problems(&text));
-            found.unwrap_or_else(|error| {
+            answer.unwrap_or_else(|error| {
                 raised.get_or_insert(error);
                 Vec::new()
             })
@@ -158,11 +159,11 @@ fn value_of(data: &Bound<'_, PyAny>, path: &mut String, odd: &mut Odd) -> PyResu
         return Ok(Value::Array(list));
     }
     if data.is_instance_of::<PyInt>() {
-        if let Ok(whole) = data.extract::<i64>() {
-            return Ok(whole.into());
+        if let Ok(integer) = data.extract::<i64>() {
+            return Ok(integer.into());
         }
-        if let Ok(whole) = data.extract::<u64>() {
-            return Ok(whole.into());
+        if let Ok(integer) = data.extract::<u64>() {
+            return Ok(integer.into());
         }
     }
     let is_number = data.is_instance_of::<PyInt>() || data.is_instance_of::<PyFloat>();

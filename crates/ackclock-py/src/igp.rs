@@ -154,9 +154,9 @@ impl IgpCore {
     ) -> PyResult<(Array<'py>, f64)> {
         let up = self.up(&up)?;
         let hashed = self.hashed.as_ref();
-        let found =
+        let loads =
             analysed(py, progress.as_ref(), |go| loads(&self.igp, &self.matrix, hashed, &up, go))?;
-        Ok((found.link.into_pyarray(py), found.unreachable))
+        Ok((loads.link.into_pyarray(py), loads.unreachable))
     }
 
     /// Part of each demand that arrives, what each link is offered, and whether it came to rest.
@@ -169,10 +169,14 @@ impl IgpCore {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Array<'py>, Array<'py>, bool)> {
         let up = self.up(&up)?;
-        let found = analysed(py, progress.as_ref(), |go| {
+        let throughput = analysed(py, progress.as_ref(), |go| {
             kept(&self.igp, &self.matrix, self.hashed.as_ref(), &self.capacity, &up, rounds, go)
         })?;
-        Ok((found.part.into_pyarray(py), found.offered.into_pyarray(py), found.settled))
+        Ok((
+            throughput.part.into_pyarray(py),
+            throughput.offered.into_pyarray(py),
+            throughput.settled,
+        ))
     }
 
     /// What each failure does: arrays by name.
@@ -197,13 +201,13 @@ impl IgpCore {
         let failed: Vec<Failure> =
             links.into_iter().zip(nodes).map(|(links, nodes)| Failure { links, nodes }).collect();
         let watch = Watch { across, memory };
-        let found = analysed(py, progress.as_ref(), |go| {
+        let report = analysed(py, progress.as_ref(), |go| {
             let hashed = self.hashed.as_ref();
             failures(&self.igp, &self.matrix, hashed, &self.capacity, &failed, watch, go)
         })?;
         let out = PyDict::new(py);
         let column = |get: fn(&Impact) -> f64| {
-            found.impact.iter().map(get).collect::<Vec<f64>>().into_pyarray(py)
+            report.impact.iter().map(get).collect::<Vec<f64>>().into_pyarray(py)
         };
         out.set_item("utilisation", column(|i| i.utilisation))?;
         out.set_item("excess", column(|i| i.excess))?;
@@ -212,14 +216,14 @@ impl IgpCore {
         for (name, get) in
             [("busiest", (|i| i.busiest) as fn(&Impact) -> u32), ("overloaded", |i| i.overloaded)]
         {
-            let values: Vec<u32> = found.impact.iter().map(get).collect();
+            let values: Vec<u32> = report.impact.iter().map(get).collect();
             out.set_item(name, values.into_pyarray(py))?;
         }
-        out.set_item("base", found.base.into_pyarray(py))?;
-        out.set_item("unreachable", found.unreachable)?;
-        out.set_item("worst", found.worst.into_pyarray(py))?;
-        out.set_item("worst_failure", found.worst_failure.into_pyarray(py))?;
-        out.set_item("across", found.across.into_pyarray(py))?;
+        out.set_item("base", report.base.into_pyarray(py))?;
+        out.set_item("unreachable", report.unreachable)?;
+        out.set_item("worst", report.worst.into_pyarray(py))?;
+        out.set_item("worst_failure", report.worst_failure.into_pyarray(py))?;
+        out.set_item("across", report.across.into_pyarray(py))?;
         Ok(out)
     }
 
@@ -230,14 +234,14 @@ impl IgpCore {
         let Some(hashed) = &self.hashed else {
             return Err(wrong("flows", "are needed: only flows have paths"));
         };
-        let found = py.detach(|| hashed_paths(&self.igp, &self.matrix, hashed, each));
+        let paths = py.detach(|| hashed_paths(&self.igp, &self.matrix, hashed, each));
         let out = |list: Vec<u32>| list.into_pyarray(py);
         Ok((
-            out(found.pair),
-            out(found.flows),
-            out(found.offsets),
-            out(found.hops),
-            out(found.unreachable),
+            out(paths.pair),
+            out(paths.flows),
+            out(paths.offsets),
+            out(paths.hops),
+            out(paths.unreachable),
         ))
     }
 
@@ -259,9 +263,9 @@ impl IgpCore {
             return Err(wrong("groups", "expected links, and a largest weight of 1 or more"));
         }
         let search = Search { tries, most, seed };
-        let found = analysed(py, progress.as_ref(), |go| {
+        let result = analysed(py, progress.as_ref(), |go| {
             search_weights(&self.igp, &self.matrix, &self.capacity, &groups, &search, go)
         })?;
-        Ok((found.cost.into_pyarray(py), found.utilisation, found.course))
+        Ok((result.cost.into_pyarray(py), result.utilisation, result.course))
     }
 }

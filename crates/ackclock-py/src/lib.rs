@@ -88,15 +88,15 @@ fn tables<'py>(
     py: Python<'py>,
     tables: Vec<(&'static str, Columns)>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let made = PyDict::new(py);
+    let dict = PyDict::new(py);
     for (name, columns) in tables {
         let table = PyDict::new(py);
         for (title, values) in columns {
             table.set_item(title, column(py, values)?)?;
         }
-        made.set_item(name, table)?;
+        dict.set_item(name, table)?;
     }
-    Ok(made)
+    Ok(dict)
 }
 
 fn output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
@@ -232,10 +232,10 @@ mod _core {
     ) -> PyResult<String> {
         let user = UserCode::new(make);
         let most_cpu_s = most_cpu_s.unwrap_or(f64::INFINITY);
-        let found = py.detach(|| api::review_with(json, &user, most_cpu_s));
+        let review = py.detach(|| api::review_with(json, &user, most_cpu_s));
         match user.slot.take() {
             Some(Failure::Raised(error)) => Err(error),
-            _ => found.map_err(|problems| input_error(&problems)),
+            _ => review.map_err(|problems| input_error(&problems)),
         }
     }
 
@@ -346,14 +346,14 @@ mod _core {
             let Some(take) = &take else {
                 return api::run_with(json, &user, effort, &mut progress);
             };
-            let mut hand_over = |part: Part| {
-                let taken = Python::attach(|py| {
-                    take.call1(py, (tables(py, part.tables)?, part.names.map(Vec::from)))
+            let mut hand_over = |chunk: Part| {
+                let accepted = Python::attach(|py| {
+                    take.call1(py, (tables(py, chunk.tables)?, chunk.names.map(Vec::from)))
                 });
-                taken.map_err(note).is_ok()
+                accepted.map_err(note).is_ok()
             };
-            let parts = Parts { rows, take: &mut hand_over };
-            api::run_in_parts(json, &user, effort, &mut progress, parts)
+            let chunks = Parts { rows, take: &mut hand_over };
+            api::run_in_parts(json, &user, effort, &mut progress, chunks)
         });
         if let Some(error) = raised.into_inner().ok().flatten() {
             return Err(error);
@@ -364,7 +364,7 @@ mod _core {
             None => {}
         }
         match result {
-            Ok(done) => output(py, done),
+            Ok(report) => output(py, report),
             Err(error) => Err(run_error(error)),
         }
     }

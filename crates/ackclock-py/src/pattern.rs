@@ -17,11 +17,11 @@ pub(crate) fn pattern<'py>(
     flows: Option<u32>,
     seed: u64,
 ) -> PyResult<Drawn<'py>> {
-    let drawn = py
+    let pairs = py
         .detach(|| api::pattern(json, hosts, flows, seed))
         .map_err(|problems| crate::input_error(&problems))?;
-    let from: Vec<u32> = drawn.iter().map(|d| d.from).collect();
-    let to: Vec<u32> = drawn.iter().map(|d| d.to).collect();
-    let weight: Vec<f64> = drawn.iter().map(|d| d.weight).collect();
+    let from: Vec<u32> = pairs.iter().map(|d| d.from).collect();
+    let to: Vec<u32> = pairs.iter().map(|d| d.to).collect();
+    let weight: Vec<f64> = pairs.iter().map(|d| d.weight).collect();
     Ok((from.into_pyarray(py), to.into_pyarray(py), weight.into_pyarray(py)))
 }

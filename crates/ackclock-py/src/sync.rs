@@ -45,9 +45,9 @@ pub(crate) fn measure() -> f64 {
 fn wait(clock: &AtomicU64, time: u64) -> u64 {
     let mut turns = 0u32;
     loop {
-        let shown = clock.load(Ordering::Acquire);
-        if shown >= time {
-            return shown;
+        let clock_time = clock.load(Ordering::Acquire);
+        if clock_time >= time {
+            return clock_time;
         }
         turns += 1;
         if turns < 1000 {

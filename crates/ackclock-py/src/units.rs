@@ -36,8 +36,8 @@ pub fn buffer_size(text: &str) -> PyResult<(f64, &'static str)> {
 /// is half of them and so may be longer; none where there is none.
 #[pyfunction]
 pub fn find_warm_up(values: Vec<f64>) -> Option<(usize, f64, f64, bool)> {
-    let found = ackclock_core::warm_up::find_warm_up(&values)?;
-    Some((found.length, found.mean, found.mean_after, found.is_longer))
+    let warm_up = ackclock_core::warm_up::find_warm_up(&values)?;
+    Some((warm_up.length, warm_up.mean, warm_up.mean_after, warm_up.is_longer))
 }
 
 /// The range that a JSON Schema gives a value, in words and with its unit; none if it has no bound.

@@ -18,16 +18,16 @@ where
     T: Send,
 {
     let mut raised: Option<PyErr> = None;
-    let found = py.detach(|| {
-        work(&mut |done, all| {
+    let result = py.detach(|| {
+        work(&mut |amount, all| {
             let went = Python::attach(|py| {
                 py.check_signals()?;
                 let Some(call) = progress else { return Ok(()) };
-                call.call1(py, (done.into_py_any(py)?, all.into_py_any(py)?)).map(|_| ())
+                call.call1(py, (amount.into_py_any(py)?, all.into_py_any(py)?)).map(|_| ())
             });
             raised = went.err();
             raised.is_none()
         })
     });
-    raised.map_or(Ok(found), Err)
+    raised.map_or(Ok(result), Err)
 }

@@ -18,9 +18,9 @@ pub(super) struct PyAqm {
     owner: Owner,
 }
 
-pub(super) fn build(made: &Bound<'_, PyAny>, env: &QdiscEnv, owner: Owner) -> PyResult<PyAqm> {
-    let instance = made.getattr("instance")?;
-    let interval = match Cadence::of(&made.getattr("cadence")?)? {
+pub(super) fn build(algorithm: &Bound<'_, PyAny>, env: &QdiscEnv, owner: Owner) -> PyResult<PyAqm> {
+    let instance = algorithm.getattr("instance")?;
+    let interval = match Cadence::of(&algorithm.getattr("cadence")?)? {
         Cadence::Every(interval) => Some(interval),
         Cadence::Each | Cadence::Round => None,
     };
@@ -48,7 +48,7 @@ impl PyAqm {
         if self.owner.slot.failed() {
             return Decision::Pass; // the run is about to stop
         }
-        let seen = Packet {
+        let wire_packet = Packet {
             flow: packet.flow.0,
             seq: packet.seq,
             size_bytes: packet.size,
@@ -59,7 +59,8 @@ impl PyAqm {
         let queue = self.queue(state);
         Python::attach(|py| {
             let called = (|| {
-                let returned = method.call.call1(py, (Py::new(py, seen)?, Py::new(py, queue)?))?;
+                let returned =
+                    method.call.call1(py, (Py::new(py, wire_packet)?, Py::new(py, queue)?))?;
                 let verdict = returned.extract::<Verdict>(py);
                 Ok::<_, PyErr>(verdict.or(Err(returned.bind(py).repr()?.to_string())))
             })();

@@ -85,8 +85,8 @@ pub(super) struct PyControl {
     now: Time,
 }
 
-pub(super) fn build(made: &Bound<'_, PyAny>, env: CcEnv, owner: Owner) -> PyResult<PyControl> {
-    let instance = made.getattr("instance")?;
+pub(super) fn build(algorithm: &Bound<'_, PyAny>, env: CcEnv, owner: Owner) -> PyResult<PyControl> {
+    let instance = algorithm.getattr("instance")?;
     Ok(PyControl {
         on_ack: Method::required(&instance, "on_ack")?,
         on_congestion: Method::required(&instance, "on_congestion")?,
@@ -94,9 +94,9 @@ pub(super) fn build(made: &Bound<'_, PyAny>, env: CcEnv, owner: Owner) -> PyResu
         on_lost: Method::of(&instance, "on_lost")?,
         phase: Method::of(&instance, "phase")?,
         probes: Method::of(&instance, "probes")?,
-        window: Py::new(made.py(), Window::new())?,
-        cadence: Cadence::of(&made.getattr("cadence")?)?,
-        uses_slow_start: made.getattr("slow_start")?.extract()?,
+        window: Py::new(algorithm.py(), Window::new())?,
+        cadence: Cadence::of(&algorithm.getattr("cadence")?)?,
+        uses_slow_start: algorithm.getattr("slow_start")?.extract()?,
         env,
         owner,
         gathered: Gathered::default(),
@@ -183,8 +183,8 @@ fn check(
     };
     let mut owner = owner.clone();
     let mut line = method.line;
-    if let Some((file, at)) = doubt {
-        (owner.file, line) = (file, at);
+    if let Some((file, code_line)) = doubt {
+        (owner.file, line) = (file, code_line);
     }
     owner.broke(method.name, &did, line, now, &expected);
     None
@@ -202,11 +202,11 @@ impl PyControl {
             return None; // the run is about to stop
         }
         Python::attach(|py| match method.call.call0(py) {
-            Ok(said) => {
-                let said = said.bind(py);
-                let value = read(said).ok();
+            Ok(returned) => {
+                let returned = returned.bind(py);
+                let value = read(returned).ok();
                 if value.is_none() {
-                    let did = format!("returned {said:?}");
+                    let did = format!("returned {returned:?}");
                     let expected = format!("expected {expected}");
                     self.owner.broke(method.name, &did, method.line, self.now, &expected);
                 }
@@ -282,9 +282,9 @@ impl CongestionControl for PyControl {
             min_rtt_s: known(event.min_rtt),
             srtt_s: known(event.srtt),
         };
-        let own = self.on_timeout.as_ref().filter(|_| timeout);
-        let method = own.unwrap_or(&self.on_congestion);
-        let by_default = timeout && own.is_none();
+        let timeout_method = self.on_timeout.as_ref().filter(|_| timeout);
+        let method = timeout_method.unwrap_or(&self.on_congestion);
+        let by_default = timeout && timeout_method.is_none();
         let left = call((&self.owner, method, &self.window), window, event.now, fact);
         self.settle(window, left.as_ref());
         if let Some(left) = left {
@@ -347,14 +347,15 @@ impl CongestionControl for PyControl {
 
     fn phase(&self) -> &'static str {
         let Some(phase) = &self.phase else { return "avoidance" };
-        let said = self.call_report(phase, "the name of a state", |said| said.extract::<String>());
-        said.and_then(|name| names::keep(&name)).unwrap_or("avoidance")
+        let state =
+            self.call_report(phase, "the name of a state", |state| state.extract::<String>());
+        state.and_then(|name| names::keep(&name)).unwrap_or("avoidance")
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let Some(probes) = &self.probes else { return };
-        let all = self.call_report(probes, "a dict of numbers by name", |said| {
-            said.extract::<BTreeMap<String, f64>>()
+        let all = self.call_report(probes, "a dict of numbers by name", |values| {
+            values.extract::<BTreeMap<String, f64>>()
         });
         for (name, value) in all.unwrap_or_default() {
             if let Some(name) = names::keep(&name) {

@@ -15,7 +15,7 @@ pub(super) fn ends(
     make: &Py<PyAny>,
     spec: &Spec,
     env: &EndsEnv<'_>,
-    place: Place<'_>,
+    location: Place<'_>,
 ) -> Result<Ends, Problem> {
     use std::path::PathBuf;
     use std::sync::Arc;
@@ -33,13 +33,13 @@ pub(super) fn ends(
 
     const PATIENCE: Span = Span::from_millis(30_000);
 
-    let wrong = |message: String| Problem::new(place.path, message);
+    let wrong = |message: String| Problem::new(location.path, message);
     let params = Value::Object(spec.params());
     let described: Described =
         serde_json::from_value(params.clone()).map_err(|error| wrong(error.to_string()))?;
     let patience = described.patience.unwrap_or(PATIENCE).seconds();
-    let (program, words) = Python::attach(|py| {
-        let hired = make.bind(py).call1(("guest", params.to_string(), place.index))?;
+    let (program, arguments) = Python::attach(|py| {
+        let hired = make.bind(py).call1(("guest", params.to_string(), location.index))?;
         let program = Program {
             command: hired.getattr("command")?.extract()?,
             folder: hired.getattr("folder")?.extract::<PathBuf>()?,
@@ -71,12 +71,12 @@ pub(super) fn ends(
         })
     };
     let surroundings = Surroundings {
-        command: &words,
-        flow: &place.name.to_string(),
+        command: &arguments,
+        flow: &location.name.to_string(),
         starters: [starter(), starter()],
         keep,
     };
-    let flow = place.path.trim_end_matches(".guest");
+    let flow = location.path.trim_end_matches(".guest");
     ends(env, surroundings).map_err(|(key, message)| Problem::new(format!("{flow}.{key}"), message))
 }
 
@@ -87,7 +87,7 @@ pub(super) fn ends(
     _: &Py<PyAny>,
     _: &Spec,
     _: &EndsEnv<'_>,
-    place: Place<'_>,
+    location: Place<'_>,
 ) -> Result<Ends, Problem> {
-    Err(Problem::new(place.path, "is a program, and guests run on Linux and macOS alone"))
+    Err(Problem::new(location.path, "is a program, and guests run on Linux and macOS alone"))
 }

@@ -97,10 +97,10 @@ impl Owner {
 
     /// Keeps a broken rule: what `method` did, and what was expected.
     fn broke(&self, method: &str, did: &str, line: u32, now: Time, expected: &str) {
-        let Self { class, file, place, slot } = self;
-        let at = if line > 0 { format!(", line {line}") } else { String::new() };
+        let Self { class, file, place: location, slot } = self;
+        let line_suffix = if line > 0 { format!(", line {line}") } else { String::new() };
         slot.keep(Failure::Broke(format!(
-            "{class}.{method} ({file}{at}) {did} in {place} at {} s of simulated time; {expected}",
+            "{class}.{method} ({file}{line_suffix}) {did} in {location} at {} s of simulated time; {expected}",
             now.seconds()
         )));
     }
@@ -144,11 +144,11 @@ enum Cadence {
 }
 
 impl Cadence {
-    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(seconds) = given.extract::<f64>() {
+    fn of(cadence: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(seconds) = cadence.extract::<f64>() {
             return Ok(Self::Every(Span(Span::from_seconds(seconds).0.max(1))));
         }
-        Ok(if given.extract::<String>()? == "round" { Self::Round } else { Self::Each })
+        Ok(if cadence.extract::<String>()? == "round" { Self::Round } else { Self::Each })
     }
 }
 
@@ -170,29 +170,29 @@ impl UserCode {
         &self,
         room: &str,
         spec: &Spec,
-        place: Place<'_>,
+        location: Place<'_>,
         build: impl FnOnce(&Bound<'_, PyAny>, Owner) -> PyResult<T>,
     ) -> Option<Result<T, Problem>> {
         let make = self.make.as_ref().filter(|_| spec.kind().starts_with(PREFIX))?;
         let word = if room == "cc" { "flow" } else { "link" };
         Some(Python::attach(|py| {
             let built = (|| {
-                let made = make.bind(py).call1((
+                let instance = make.bind(py).call1((
                     room,
                     Value::Object(spec.params()).to_string(),
-                    place.index,
+                    location.index,
                 ))?;
                 let owner = Owner {
-                    class: made.getattr("class_name")?.extract()?,
-                    file: made.getattr("file")?.extract()?,
-                    place: format!("{word} {}", place.name),
+                    class: instance.getattr("class_name")?.extract()?,
+                    file: instance.getattr("file")?.extract()?,
+                    place: format!("{word} {}", location.name),
                     slot: Arc::clone(&self.slot),
                 };
-                build(&made, owner)
+                build(&instance, owner)
             })();
             built.map_err(|error| {
-                let problem = Problem::new(place.path, error.to_string());
-                annotate(py, &error, &format!("while it was made for {word} {}", place.name));
+                let problem = Problem::new(location.path, error.to_string());
+                annotate(py, &error, &format!("while it was made for {word} {}", location.name));
                 self.slot.keep(Failure::Raised(error));
                 problem
             })
@@ -201,30 +201,31 @@ impl UserCode {
 }
 
 impl Custom for UserCode {
-    fn cc(&self, spec: &Spec, env: &CcEnv, place: Place<'_>) -> Made<dyn CongestionControl> {
-        if let Some(made) = LIBRARIES.cc(spec, env, place) {
-            return Some(made);
+    fn cc(&self, spec: &Spec, env: &CcEnv, location: Place<'_>) -> Made<dyn CongestionControl> {
+        if let Some(control) = LIBRARIES.cc(spec, env, location) {
+            return Some(control);
         }
-        let made = self.made("cc", spec, place, |made, owner| control::build(made, *env, owner))?;
-        Some(made.map(|c| Box::new(c) as Box<dyn CongestionControl>))
+        let control =
+            self.made("cc", spec, location, |control, owner| control::build(control, *env, owner))?;
+        Some(control.map(|c| Box::new(c) as Box<dyn CongestionControl>))
     }
 
-    fn qdisc(&self, spec: &Spec, env: &QdiscEnv, place: Place<'_>) -> Made<dyn QueueDisc> {
-        let made = self.made("qdisc", spec, place, |made, owner| aqm::build(made, env, owner))?;
-        Some(made.map(|a| Box::new(Managed::over(a, env.limit)) as Box<dyn QueueDisc>))
+    fn qdisc(&self, spec: &Spec, env: &QdiscEnv, location: Place<'_>) -> Made<dyn QueueDisc> {
+        let aqm = self.made("qdisc", spec, location, |aqm, owner| aqm::build(aqm, env, owner))?;
+        Some(aqm.map(|a| Box::new(Managed::over(a, env.limit)) as Box<dyn QueueDisc>))
     }
 
     fn quic_ends(
         &self,
         cc: &Spec,
         env: &EndsEnv<'_>,
-        place: Place<'_>,
+        location: Place<'_>,
     ) -> Option<Result<Ends, Problem>> {
         if cc.kind() != GUEST {
-            return LIBRARIES.quic_ends(cc, env, place);
+            return LIBRARIES.quic_ends(cc, env, location);
         }
         let make = self.make.as_ref()?;
-        Some(guest::ends(self, make, cc, env, place))
+        Some(guest::ends(self, make, cc, env, location))
     }
 
     fn is_used(&self) -> bool {

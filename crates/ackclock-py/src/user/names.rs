@@ -10,13 +10,13 @@ static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 /// The name; nothing if there are too many.
 pub(super) fn keep(name: &str) -> Option<&'static str> {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = known.get(name) {
-        return Some(known);
+    let mut names = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(name_kept) = names.get(name) {
+        return Some(name_kept);
     }
-    (known.len() < MOST).then(|| {
-        let kept: &'static str = Box::leak(name.into());
-        known.insert(kept);
-        kept
+    (names.len() < MOST).then(|| {
+        let leaked: &'static str = Box::leak(name.into());
+        names.insert(leaked);
+        leaked
     })
 }

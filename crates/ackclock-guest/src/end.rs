@@ -129,7 +129,10 @@ pub struct GuestEnd {
 ///
 /// # Errors
 /// Why guests cannot have such a flow, with the key below it that says so.
-pub fn ends(env: &EndsEnv<'_>, place: Surroundings<'_>) -> Result<Ends, (&'static str, String)> {
+pub fn ends(
+    env: &EndsEnv<'_>,
+    surroundings: Surroundings<'_>,
+) -> Result<Ends, (&'static str, String)> {
     match env.supply {
         None | Some(Supply::Bursts(..)) => {}
         Some(_) => {
@@ -143,10 +146,10 @@ pub fn ends(env: &EndsEnv<'_>, place: Surroundings<'_>) -> Result<Ends, (&'stati
     }
     let shared =
         Arc::new(Shared { datagrams: Datagrams::default(), complete_from: AtomicU64::new(NONE) });
-    let Surroundings { command, flow, starters: [client, server], keep } = place;
+    let Surroundings { command, flow, starters: [client, server], keep } = surroundings;
     let end = |role, starter, name: &str| {
-        let words = format!("flow {flow}: its guest ({command}, the {name})");
-        GuestEnd::new(env, role, Arc::clone(&shared), starter, words, keep)
+        let label = format!("flow {flow}: its guest ({command}, the {name})");
+        GuestEnd::new(env, role, Arc::clone(&shared), starter, label, keep)
     };
     let sender = end(Role::Client, client, "client");
     let receiver = end(Role::Server, server, "server");
@@ -159,7 +162,7 @@ impl GuestEnd {
         role: Role,
         shared: Arc<Shared>,
         starter: Starter,
-        words: String,
+        label: String,
         keep: Keep,
     ) -> Self {
         let hands = Hands::of(env);
@@ -190,7 +193,7 @@ impl GuestEnd {
             guest: None,
             answer: Answer::default(),
             sequence: 0,
-            words,
+            words: label,
             keep,
             least_rtt_ns: env.round_trip.0.div_ceil(1000),
             datagram: f64::from(env.config.max_datagram),
@@ -236,20 +239,20 @@ impl GuestEnd {
         }
         self.failure = Some(match failure {
             Failure::Interrupted => "the run was interrupted".to_owned(),
-            Failure::Broke { what, last_lines } => {
+            Failure::Broke { what: breach, last_lines } => {
                 let tail = if last_lines.is_empty() {
                     String::new()
                 } else {
                     format!("; its last lines:{last_lines}")
                 };
-                format!("{} {what} at {} s of simulated time{tail}", self.words, now.seconds())
+                format!("{} {breach} at {} s of simulated time{tail}", self.words, now.seconds())
             }
         });
     }
 
-    fn broke(&mut self, what: String, now: Time) {
+    fn broke(&mut self, breach: String, now: Time) {
         let last_lines = self.guest.as_mut().map_or(String::new(), |guest| guest.last_lines());
-        self.fail(&Failure::Broke { what, last_lines }, now);
+        self.fail(&Failure::Broke { what: breach, last_lines }, now);
     }
 
     /// Hands over an event and does what the guest answers.
@@ -259,8 +262,8 @@ impl GuestEnd {
         self.sequence = self.sequence.wrapping_add(1);
         if let Err(failure) = guest.exchange(event, self.sequence, now_ns, &mut self.answer) {
             self.fail(&failure, ctx.now);
-        } else if let Err(what) = self.check(now_ns) {
-            self.broke(what, ctx.now);
+        } else if let Err(breach) = self.check(now_ns) {
+            self.broke(breach, ctx.now);
         } else {
             self.apply(ctx);
         }
@@ -295,11 +298,11 @@ impl GuestEnd {
             return Err("sent a datagram before any had arrived from its client".to_owned());
         }
         let Some(state) = state else { return Ok(()) };
-        for (what, rtt) in [("smoothed", state.srtt_ns), ("shortest", state.min_rtt_ns)] {
+        for (kind, rtt) in [("smoothed", state.srtt_ns), ("shortest", state.min_rtt_ns)] {
             if rtt > 0 && rtt.saturating_add(CLOCK_NS) < self.least_rtt_ns {
                 let least = self.least_rtt_ns;
                 return Err(format!(
-                    "reports a {what} round trip of {rtt} ns, and propagation alone takes {least} ns"
+                    "reports a {kind} round trip of {rtt} ns, and propagation alone takes {least} ns"
                 ));
             }
         }
@@ -401,8 +404,8 @@ impl GuestEnd {
                 let can_more = guest.abilities() & abilities::LATER_DATA != 0;
                 self.guest = Some(guest);
                 if self.start.flags & start_flags::MORE_DATA != 0 && !can_more {
-                    let what = "takes no data after the start, which stop and every need";
-                    self.broke(what.to_owned(), ctx.now);
+                    let breach = "takes no data after the start, which stop and every need";
+                    self.broke(breach.to_owned(), ctx.now);
                 }
             }
             Err(failure) => self.fail(&failure, ctx.now),
@@ -416,11 +419,11 @@ impl GuestEnd {
 
     /// Sets the deadline of guest and application, whichever is first.
     fn set_deadline(&mut self, now: Time) {
-        let at = self.guest_deadline.min(self.hands.next.max(now));
+        let next_deadline = self.guest_deadline.min(self.hands.next.max(now));
         if self.failure.is_some() {
             self.deadline = Deadline::FAILED;
-        } else if at != self.deadline.at {
-            self.deadline = Deadline { at, armed: now };
+        } else if next_deadline != self.deadline.at {
+            self.deadline = Deadline { at: next_deadline, armed: now };
         }
     }
 
@@ -491,8 +494,8 @@ impl Endpoint for GuestEnd {
             (self.last_call, self.calls) = (ctx.now, 0);
         }
         if self.calls >= MOST_CALLS {
-            let what = format!("set its deadline to the present {MOST_CALLS} times in a row");
-            self.broke(what, ctx.now);
+            let breach = format!("set its deadline to the present {MOST_CALLS} times in a row");
+            self.broke(breach, ctx.now);
         }
         if let Some((bytes, is_last)) = self.hands.due(ctx.now) {
             self.exchange(&Event::Data { bytes, is_last }, ctx);

@@ -27,8 +27,8 @@ pub enum Failure {
 
 impl Failure {
     /// A broken rule of a guest of which nothing else is known.
-    pub fn broke(what: impl Into<String>) -> Self {
-        Self::Broke { what: what.into(), last_lines: String::new() }
+    pub fn broke(breach: impl Into<String>) -> Self {
+        Self::Broke { what: breach.into(), last_lines: String::new() }
     }
 }
 

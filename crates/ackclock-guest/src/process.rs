@@ -115,11 +115,11 @@ impl Process {
         write_hello(&mut self.frame, [VERSION; 2]);
         self.send()?;
         self.receive()?;
-        self.ready = read_ready(&self.frame).map_err(|what| self.broke(what))?;
+        self.ready = read_ready(&self.frame).map_err(|breach| self.broke(breach))?;
         let version = self.ready.version;
         if version != VERSION {
-            let what = format!("uses version {version} of the protocol, expected {VERSION}");
-            return Err(self.broke(what));
+            let breach = format!("uses version {version} of the protocol, expected {VERSION}");
+            return Err(self.broke(breach));
         }
         Ok(())
     }
@@ -129,8 +129,8 @@ impl Process {
         &self.ready
     }
 
-    fn broke(&mut self, what: String) -> Failure {
-        Failure::Broke { what, last_lines: self.last_lines() }
+    fn broke(&mut self, breach: String) -> Failure {
+        Failure::Broke { what: breach, last_lines: self.last_lines() }
     }
 
     /// What a wait of one more slice means, of which `waited` have passed.
@@ -142,9 +142,9 @@ impl Process {
         }
         if *waited >= self.patience {
             let patience = self.patience.as_secs_f64();
-            let what =
+            let breach =
                 format!("did not answer for {patience} s of the wall's clock (guest.patience)");
-            return Err(self.broke(what));
+            return Err(self.broke(breach));
         }
         Ok(())
     }
@@ -171,9 +171,9 @@ impl Process {
             if let Some(length) = self.arrived.first_chunk::<4>() {
                 let length = u32::from_le_bytes(*length) as usize;
                 if !(1..=LONGEST_FRAME).contains(&length) {
-                    let what =
+                    let breach =
                         format!("wrote a frame of {length} bytes, expected 1 to {LONGEST_FRAME}");
-                    return Err(self.broke(what));
+                    return Err(self.broke(breach));
                 }
                 if self.arrived.len() >= 4 + length {
                     break length;
@@ -202,11 +202,11 @@ impl Process {
 
     /// It has closed its input or its output.
     fn gone(&mut self) -> Failure {
-        let what = match self.end_within(FAREWELL) {
+        let breach = match self.end_within(FAREWELL) {
             Some(status) => format!("ended before the run, {}", describe(status)),
             None => "closed its standard input or output before the run was over".to_owned(),
         };
-        self.broke(what)
+        self.broke(breach)
     }
 
     /// Whether the child has ended, without forgetting its number.
@@ -291,7 +291,7 @@ impl Guest for Process {
         write_event(&mut self.frame, event, sequence, now_ns);
         self.send()?;
         self.receive()?;
-        read_answer(&mut self.frame, answer).map_err(|what| self.broke(what))?;
+        read_answer(&mut self.frame, answer).map_err(|breach| self.broke(breach))?;
         if !self.arrived.is_empty() {
             return Err(self.broke("wrote more than one answer to an event".to_owned()));
         }

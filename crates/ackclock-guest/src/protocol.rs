@@ -232,7 +232,7 @@ pub struct Answer {
 impl Answer {
     /// The datagrams that it sends, in order, with their marks.
     pub fn datagrams(&self) -> impl Iterator<Item = (u8, &[u8])> {
-        self.datagrams.iter().map(|(mark, place)| (*mark, &self.body[place.clone()]))
+        self.datagrams.iter().map(|(mark, range)| (*mark, &self.body[range.clone()]))
     }
 }
 
@@ -247,27 +247,27 @@ impl<'a> Fields<'a> {
         Self { bytes, next: 0 }
     }
 
-    fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], String> {
+    fn take(&mut self, count: usize, field: &str) -> Result<&'a [u8], String> {
         let end = self.next.saturating_add(count);
-        let Some(taken) = self.bytes.get(self.next..end) else {
+        let Some(bytes) = self.bytes.get(self.next..end) else {
             let left = self.bytes.len() - self.next;
             return Err(format!(
-                "wrote a frame that ends within its {what}: {left} bytes are left, expected {count}"
+                "wrote a frame that ends within its {field}: {left} bytes are left, expected {count}"
             ));
         };
         self.next = end;
-        Ok(taken)
+        Ok(bytes)
     }
 
-    fn number<const N: usize>(&mut self, what: &str) -> Result<u64, String> {
+    fn number<const N: usize>(&mut self, field: &str) -> Result<u64, String> {
         let mut bytes = [0; 8];
-        bytes[..N].copy_from_slice(self.take(N, what)?);
+        bytes[..N].copy_from_slice(self.take(N, field)?);
         Ok(u64::from_le_bytes(bytes))
     }
 
-    fn text(&mut self, what: &str) -> Result<String, String> {
-        let count = self.number::<1>(what)? as usize;
-        Ok(readable(self.take(count, what)?))
+    fn text(&mut self, field: &str) -> Result<String, String> {
+        let count = self.number::<1>(field)? as usize;
+        Ok(readable(self.take(count, field)?))
     }
 
     fn finish(self) -> Result<(), String> {
@@ -303,9 +303,11 @@ pub fn read_ready(frame: &[u8]) -> Result<Ready, String> {
 /// The fields of a frame of one type; its sentence, if it is a FAILED.
 fn body<'a>(frame: &'a [u8], kind: u8, name: &str) -> Result<Fields<'a>, String> {
     match frame.split_first() {
-        Some((&found, body)) if found == kind => Ok(Fields::new(body)),
+        Some((&frame_kind, body)) if frame_kind == kind => Ok(Fields::new(body)),
         Some((&kinds::FAILED, sentence)) => Err(format!("failed: {}", readable(sentence))),
-        Some((&found, _)) => Err(format!("wrote a frame of type {found:#04x}, expected {name}")),
+        Some((&frame_kind, _)) => {
+            Err(format!("wrote a frame of type {frame_kind:#04x}, expected {name}"))
+        }
         None => Err(format!("wrote a frame without a type, expected {name}")),
     }
 }
@@ -397,13 +399,13 @@ mod tests {
 
     #[test]
     fn every_frame_that_is_cut_or_too_long_is_refused() {
-        let whole = answer_frame();
+        let frame = answer_frame();
         let mut answer = Answer::default();
-        for length in 0..whole.len() {
-            let cut = &mut whole[..length].to_vec();
+        for length in 0..frame.len() {
+            let cut = &mut frame[..length].to_vec();
             assert!(read_answer(cut, &mut answer).is_err(), "{length} bytes");
         }
-        let mut long = whole.clone();
+        let mut long = frame.clone();
         long.push(0);
         let refused = read_answer(&mut long, &mut answer).unwrap_err();
         assert_eq!(refused, "wrote a frame with 1 bytes after its last field");

@@ -128,7 +128,8 @@ impl<'a> Carrier<'a> {
                 self.leave(left);
                 continue;
             }
-            let until_next = self.live.next().map_or(u64::MAX, |at| at.since(now).0 / PS_PER_NS);
+            let until_next =
+                self.live.next().map_or(u64::MAX, |next_time| next_time.since(now).0 / PS_PER_NS);
             let sleep = until_next.saturating_sub(SPIN).min(LONGEST_SLEEP);
             for side in self.ready(sleep)?.into_iter().flatten() {
                 self.read(side);
@@ -139,8 +140,8 @@ impl<'a> Carrier<'a> {
 
     /// The sides that have packets, after a sleep of at most so many nanoseconds.
     fn ready(&self, sleep: u64) -> Result<[Option<usize>; 2], Errno> {
-        let wanted = |fd: BorrowedFd<'a>| PollFd::from_borrowed_fd(fd, PollFlags::IN);
-        let mut polled = [wanted(self.devices[0].as_fd()), wanted(self.devices[1].as_fd())];
+        let poll_read = |fd: BorrowedFd<'a>| PollFd::from_borrowed_fd(fd, PollFlags::IN);
+        let mut polled = [poll_read(self.devices[0].as_fd()), poll_read(self.devices[1].as_fd())];
         let sleep = Timespec { tv_sec: 0, tv_nsec: sleep.min(999_999_999).cast_signed() };
         match poll(&mut polled, Some(&sleep)) {
             Ok(_) | Err(Errno::INTR) => {}
@@ -189,34 +190,34 @@ impl<'a> Carrier<'a> {
 
     /// A packet has left the network: it is handed over, or was dropped.
     fn leave(&mut self, left: Left) {
-        let Left { at, packet, dropped } = left;
-        let Options::Place(place) = packet.options else { return };
+        let Left { at: left_at, packet, dropped } = left;
+        let Options::Place(slot) = packet.options else { return };
         if dropped.is_none() {
             let side = usize::from(!packet.is_ack());
-            let late = self.now().since(at).0 / PS_PER_NS;
-            let bytes = self.under_way.at(place);
+            let late = self.now().since(left_at).0 / PS_PER_NS;
+            let bytes = self.under_way.at(slot);
             if packet.flags.has(Flags::CE) {
                 ip::mark(bytes);
             }
             if self.captures {
-                self.carried.captured.push(capture(at, side, false, bytes));
+                self.carried.captured.push(capture(left_at, side, false, bytes));
             }
             match rustix::io::write(&self.devices[side], bytes) {
                 Ok(_) => self.carried.lateness.note(late),
                 Err(_) => self.carried.refused += 1,
             }
-            self.under_way.release(place);
+            self.under_way.release(slot);
             // The host answers within the call.
             self.read(side);
         } else {
-            self.under_way.release(place);
+            self.under_way.release(slot);
         }
     }
 }
 
-fn capture(at: Time, side: usize, is_sent: bool, bytes: &[u8]) -> Captured {
+fn capture(time: Time, side: usize, is_sent: bool, bytes: &[u8]) -> Captured {
     Captured {
-        at_ns: at.0 / PS_PER_NS,
+        at_ns: time.0 / PS_PER_NS,
         side: side as u8,
         is_sent,
         size: bytes.len() as u16,

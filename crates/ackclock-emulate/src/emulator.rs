@@ -93,7 +93,7 @@ impl Emulator {
         let flows = flows.map(|(i, flow)| Numbering::new(FlowId(i as u32), flow.tcp.mss)).collect();
         let end = self.plan.duration;
         let stops = Arc::new(AtomicBool::new(false));
-        let (stopped, (report, reported), (ended, done)) =
+        let (stopped, (report, reported), (ended, outcome)) =
             (Arc::clone(&stops), channel(), channel());
         let work = move || {
             // A timer of a thread without real-time priority is else up to 50 us late.
@@ -108,15 +108,15 @@ impl Emulator {
             )?;
         let id =
             reported.recv().map_err(|_| Failure::Fault("the link ended at once".to_owned()))?;
-        self.running = Some((stops, thread, done));
+        self.running = Some((stops, thread, outcome));
         Ok(id.as_raw_nonzero().get())
     }
 
     /// Waits until the emulation has ended, at most so long; returns whether it has.
     pub fn wait(&mut self, most: Duration) -> bool {
-        let Some((_, _, done)) = &self.running else { return true };
-        match done.recv_timeout(most) {
-            Ok(found) => self.done = Some(found),
+        let Some((_, _, outcome)) = &self.running else { return true };
+        match outcome.recv_timeout(most) {
+            Ok(result) => self.done = Some(result),
             Err(RecvTimeoutError::Timeout) => return false,
             Err(RecvTimeoutError::Disconnected) => {}
         }
@@ -143,11 +143,11 @@ impl Emulator {
     /// # Errors
     /// It has none.
     pub fn finish(&mut self) -> Result<Emulated, Failure> {
-        let Some(done) = self.done.take() else {
+        let Some(outcome) = self.done.take() else {
             return Err(Failure::Fault("the link ended without results".to_owned()));
         };
         let (live, carried) =
-            done.map_err(|error| Failure::Machine(format!("a device failed ({error})")))?;
+            outcome.map_err(|error| Failure::Machine(format!("a device failed ({error})")))?;
         let flows = live.flows().to_vec();
         let (plan, results) = live.finish().map_err(Failure::Fault)?;
         let tables = api::live_tables(&plan, &results);
@@ -164,8 +164,8 @@ impl Drop for Emulator {
 
 /// Duplicates of descriptors of this process, which the caller may close.
 fn duplicated(devices: [RawFd; 2]) -> Result<[OwnedFd; 2], Errno> {
-    let own = pidfd_open(getpid(), PidfdFlags::empty())?;
+    let process = pidfd_open(getpid(), PidfdFlags::empty())?;
     let [sender, receiver] = devices;
-    let copy = |fd| pidfd_getfd(&own, fd, PidfdGetfdFlags::empty());
+    let copy = |fd| pidfd_getfd(&process, fd, PidfdGetfdFlags::empty());
     Ok([copy(sender)?, copy(receiver)?])
 }

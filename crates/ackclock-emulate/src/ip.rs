@@ -37,12 +37,12 @@ pub struct Headers {
     pub payload: u16,
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+fn word(bytes: &[u8], offset: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(bytes.get(offset..offset + 2)?.try_into().ok()?))
 }
 
-fn long(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+fn long(bytes: &[u8], offset: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(offset..offset + 4)?.try_into().ok()?))
 }
 
 /// Reads the headers of a whole IPv4 packet with TCP; `None` if it is anything else.

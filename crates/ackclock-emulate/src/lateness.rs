@@ -60,14 +60,14 @@ impl Lateness {
     /// The span that a share of all, in `0..=1`, do not exceed; 0 if there are none.
     pub fn quantile(&self, share: f64) -> u64 {
         // A product such as 100 times 0.07 may come out above the whole number that it is.
-        let wanted = self.total as f64 * share;
-        let rank = ((wanted * (1.0 - 1e-12)).ceil() as u64).max(1);
+        let needed = self.total as f64 * share;
+        let rank = ((needed * (1.0 - 1e-12)).ceil() as u64).max(1);
         let mut below = 0;
-        let place = self.counts.iter().position(|&count| {
+        let bucket_found = self.counts.iter().position(|&count| {
             below += count;
             below >= rank
         });
-        place.map_or(0, |bucket| largest(bucket).min(self.most))
+        bucket_found.map_or(0, |bucket| largest(bucket).min(self.most))
     }
 }
 

@@ -98,24 +98,24 @@ fn control(flow: &PlanFlow) -> Value {
 
 /// Why a flow cannot be emulated, if it cannot.
 fn flow_problem(flow: &PlanFlow) -> Option<Problem> {
-    let at =
+    let problem_at =
         |key: &str, message: String| Some(Problem::new(format!("{}{key}", flow.path), message));
     match &*flow.sender {
         PlanSender::Tcp { ns2: None, .. } => {}
         PlanSender::Tcp { .. } => {
-            return at(
+            return problem_at(
                 ".tcp.ns2",
                 "are variables of ns-2, which the kernel does not have".to_owned(),
             );
         }
         PlanSender::Quic { .. } => {
-            return at(
+            return problem_at(
                 ".transport",
                 "is quic, expected tcp: the kernel sends nothing else".to_owned(),
             );
         }
         PlanSender::Source { source: spec, .. } => {
-            return at(
+            return problem_at(
                 ".source",
                 format!("is {}, which is no TCP; only flows over TCP can be emulated", spec.kind()),
             );
@@ -124,15 +124,15 @@ fn flow_problem(flow: &PlanFlow) -> Option<Problem> {
     }
     if flow.supply.is_some() {
         let message = "has data bit by bit (every, app, media); only flows that have all at once can be emulated";
-        return at("", message.to_owned());
+        return problem_at("", message.to_owned());
     }
     if flow.tcp.accecn {
-        return at(".tcp.accecn", "cannot be emulated; expected false".to_owned());
+        return problem_at(".tcp.accecn", "cannot be emulated; expected false".to_owned());
     }
     let [least, most] = MSS;
     if !(least..=most).contains(&flow.tcp.mss) {
         let message = format!("is {} B, expected {least} to {most} B for emulation", flow.tcp.mss);
-        return at(".tcp.mss", message);
+        return problem_at(".tcp.mss", message);
     }
     None
 }
@@ -188,8 +188,11 @@ fn link_problem(plan: &Plan, id: LinkId) -> Option<Problem> {
 /// The mean rate of a link [bit/s].
 fn rate(plan: &Plan, link: LinkId) -> f64 {
     let link = &plan.links[link.index()];
-    let own = link.rate.bps();
-    link.settings.schedule.as_ref().map_or(own, |schedule| schedule.mean_bps(own, plan.duration))
+    let nominal = link.rate.bps();
+    link.settings
+        .schedule
+        .as_ref()
+        .map_or(nominal, |schedule| schedule.mean_bps(nominal, plan.duration))
 }
 
 /// A rate in messages.
@@ -247,8 +250,8 @@ mod tests {
 
     fn scope(net: &Value, flows: &Value) -> Result<Scope, String> {
         let text = json!({ "duration": 5, "net": net, "flows": flows, "era": "linux" }).to_string();
-        let found = Scope::of(&planned(&text).unwrap());
-        found.map_err(|problems| {
+        let scope = Scope::of(&planned(&text).unwrap());
+        scope.map_err(|problems| {
             problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
         })
     }
@@ -261,12 +264,15 @@ mod tests {
     fn the_bottleneck_is_the_slowest_link_of_all_flows() {
         let flows = json!([{ "pair": 0, "start": "1 s", "size": "10 kB" }, { "pair": 1, "tcp": { "mss": 1000 } }]);
         let scope = scope(&dumbbell("10 Mbps"), &flows).unwrap();
-        let said = scope.describe();
-        assert_eq!((&said["bottleneck"], &said["rate_bps"]), (&json!("r0->r1"), &json!(1e7)));
-        let first = &said["flows"][0];
+        let description = scope.describe();
+        assert_eq!(
+            (&description["bottleneck"], &description["rate_bps"]),
+            (&json!("r0->r1"), &json!(1e7))
+        );
+        let first = &description["flows"][0];
         assert_eq!((&first["start_s"], &first["size_bytes"]), (&json!(1.0), &json!(10_000)));
         assert_eq!(
-            (&first["mss_bytes"], &said["flows"][1]["mss_bytes"]),
+            (&first["mss_bytes"], &description["flows"][1]["mss_bytes"]),
             (&json!(1448), &json!(1000))
         );
     }

@@ -13,24 +13,24 @@ pub(crate) struct UnderWay {
 impl UnderWay {
     /// Keeps the bytes of a packet; returns the number of its place.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> u32 {
-        let place = self.free.pop().unwrap_or_else(|| {
+        let slot = self.free.pop().unwrap_or_else(|| {
             self.places.push(Vec::new());
             self.places.len() as u32 - 1
         });
-        let kept = &mut self.places[place as usize];
-        kept.clear();
-        kept.extend_from_slice(bytes);
-        place
+        let buffer = &mut self.places[slot as usize];
+        buffer.clear();
+        buffer.extend_from_slice(bytes);
+        slot
     }
 
     /// The bytes at a place.
-    pub(crate) fn at(&mut self, place: u32) -> &mut [u8] {
-        &mut self.places[place as usize]
+    pub(crate) fn at(&mut self, slot: u32) -> &mut [u8] {
+        &mut self.places[slot as usize]
     }
 
     /// Makes a place free again.
-    pub(crate) fn release(&mut self, place: u32) {
-        self.free.push(place);
+    pub(crate) fn release(&mut self, slot: u32) {
+        self.free.push(slot);
     }
 }
 

@@ -25,10 +25,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn number(arguments: &[String], place: usize, what: &str, otherwise: f64) -> Result<f64, String> {
-    let Some(text) = arguments.get(place) else { return Ok(otherwise) };
+fn number(arguments: &[String], index: usize, name: &str, otherwise: f64) -> Result<f64, String> {
+    let Some(text) = arguments.get(index) else { return Ok(otherwise) };
     let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0);
-    value.ok_or_else(|| format!("{what} is \"{text}\", expected a number above 0"))
+    value.ok_or_else(|| format!("{name} is \"{text}\", expected a number above 0"))
 }
 
 fn compare(arguments: &[String]) -> Result<String, String> {

@@ -23,10 +23,10 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// The window changes at `at`, if it does.
-    pub(crate) fn note(&mut self, at: Duration, window: f64) {
+    /// The window changes at `time`, if it does.
+    pub(crate) fn note(&mut self, time: Duration, window: f64) {
         if self.windows.last().is_none_or(|last| last.window != window) {
-            self.windows.push(Sample { at, window });
+            self.windows.push(Sample { at: time, window });
         }
     }
 

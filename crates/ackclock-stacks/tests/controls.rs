@@ -120,8 +120,8 @@ fn s2n_s_cubic_keeps_seven_tenths_of_a_loss_and_two_packets_of_persistent_conges
     for in_flight in 1..=10 {
         control.on_sent(ms(0), in_flight);
     }
-    let lost = |seq: u32, at: u64| {
-        let mut lost = Lost::at(ms(at), seq);
+    let lost = |seq: u32, sent_ms: u64| {
+        let mut lost = Lost::at(ms(sent_ms), seq);
         (lost.sent_at, lost.tx_in_flight) = (ms(0), seq + 1);
         lost
     };

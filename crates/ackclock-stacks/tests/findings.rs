@@ -107,8 +107,8 @@ fn noq_s_bbr3_forgets_the_rate_that_it_probed_and_slows_down_from_round_to_round
     assert!(goodput(&ours) > 18.0 && goodput(&theirs) < 17.5);
     // In the first cycle after start-up, whose queue is still there: a round trip takes 80 ms.
     let window = |trace: &ackclock_stacks::Trace, ms| {
-        let at = Duration::from_millis(ms);
-        trace.window(at, at + Duration::from_millis(40))[1] / ackclock_stacks::DATAGRAM
+        let start = Duration::from_millis(ms);
+        trace.window(start, start + Duration::from_millis(40))[1] / ackclock_stacks::DATAGRAM
     };
     let fall = |trace| window(trace, 2800) / window(trace, 1200);
     println!("window after 20 round trips: {:.3} here, {:.3} there", fall(&ours), fall(&theirs));

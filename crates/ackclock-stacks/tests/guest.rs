@@ -25,15 +25,15 @@ impl Custom for Guests {
         &self,
         cc: &Spec,
         env: &EndsEnv<'_>,
-        place: Place<'_>,
+        location: Place<'_>,
     ) -> Option<Result<Ends, Problem>> {
         if cc.kind() != GUEST {
             return None;
         }
         let params = cc.params();
-        let words = params["command"].as_array()?.iter();
+        let arguments = params["command"].as_array()?.iter();
         let program = Program {
-            command: words.map(|word| word.as_str().unwrap_or_default().to_owned()).collect(),
+            command: arguments.map(|word| word.as_str().unwrap_or_default().to_owned()).collect(),
             folder: PathBuf::from("."),
             environment: Vec::new(),
             patience: Duration::from_secs(60),
@@ -44,7 +44,7 @@ impl Custom for Guests {
                 Ok(Box::new(Process::start(&program, Arc::new(|| false))?) as Box<dyn Guest>)
             })
         };
-        let flow = place.name.to_string();
+        let flow = location.name.to_string();
         let surroundings = Surroundings {
             command: "guest",
             flow: &flow,

@@ -21,7 +21,7 @@ fn see(cc: &str, mbps: f64, rtt_ms: u64, bdps: f64, seconds: u64) -> Seen {
     let (end, warmup) = (Duration::from_secs(seconds), Duration::from_secs(seconds) / 4);
     let trace: Trace = run_single(cc, path, warmup, end).unwrap();
     let window = trace.window(warmup, end).map(|bytes| bytes / DATAGRAM);
-    let cuts = trace.cuts().iter().filter(|&&at| at > warmup).count();
+    let cuts = trace.cuts().iter().filter(|&&time| time > warmup).count();
     let goodput = trace.goodput_bps(warmup, end) / 1e6;
     println!(
         "{cc} {mbps} Mbit/s {rtt_ms} ms {bdps} BDP ({buffer}): {goodput:.2}, {window:.1?}, {cuts}"
@@ -32,13 +32,13 @@ fn see(cc: &str, mbps: f64, rtt_ms: u64, bdps: f64, seconds: u64) -> Seen {
 /// Two controls on one path: windows and goodput within these shares of the second's.
 fn compare(pair: [&str; 2], path: (f64, u64, f64, u64), window: f64) -> [Seen; 2] {
     let (mbps, rtt, bdps, seconds) = path;
-    let [one, other] = pair.map(|cc| see(cc, mbps, rtt, bdps, seconds));
+    let [first, other] = pair.map(|cc| see(cc, mbps, rtt, bdps, seconds));
     // A packet of quinn holds up to 1170 B of the stream, one of ours 1161: 0.8 %; the rest is a reduction more or less.
-    assert!((one.goodput / other.goodput - 1.0).abs() < 0.03, "goodput");
-    for (a, b) in one.window.iter().zip(other.window) {
-        assert!((a / b - 1.0).abs() < window, "windows {:?} {:?}", one.window, other.window);
+    assert!((first.goodput / other.goodput - 1.0).abs() < 0.03, "goodput");
+    for (a, b) in first.window.iter().zip(other.window) {
+        assert!((a / b - 1.0).abs() < window, "windows {:?} {:?}", first.window, other.window);
     }
-    [one, other]
+    [first, other]
 }
 
 const RENO: [(f64, u64, f64, u64); 4] =

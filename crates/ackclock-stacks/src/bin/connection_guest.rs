@@ -22,17 +22,17 @@ impl Connection {
         call: impl FnOnce(&mut Driven) -> Result<Connected, String>,
     ) -> Result<Answer, String> {
         let Some(end) = &mut self.end else { return Ok(Answer::default()) };
-        let done = call(end)?;
+        let answer = call(end)?;
         Ok(Answer {
-            datagrams: done
+            datagrams: answer
                 .datagrams
                 .into_iter()
                 .map(|(capable, d)| (if capable { 2 } else { 0 }, d))
                 .collect(),
-            deadline: done.deadline_ns.map_or(NONE, |at| at.max(now)),
-            delivered: done.delivered,
-            is_complete: done.is_complete,
-            state: done.state.map(|s| State {
+            deadline: answer.deadline_ns.map_or(NONE, |deadline| deadline.max(now)),
+            delivered: answer.delivered,
+            is_complete: answer.is_complete,
+            state: answer.state.map(|s| State {
                 cwnd: s.cwnd,
                 ssthresh: s.ssthresh.unwrap_or(NONE),
                 in_flight: s.in_flight,

@@ -108,14 +108,14 @@ impl End {
             self.sent_bytes += u64::from(size);
             self.buffer.clear();
         }
-        let at = self.peer.timeout().map_or(Time::MAX, |at| {
-            let since = at.saturating_duration_since(self.base).as_nanos() as u64;
+        let next_deadline = self.peer.timeout().map_or(Time::MAX, |next_deadline| {
+            let since = next_deadline.saturating_duration_since(self.base).as_nanos() as u64;
             Time(since.saturating_mul(1000)).max(ctx.now)
         });
         if self.failure.is_some() {
             self.deadline = Deadline::FAILED;
-        } else if at != self.deadline.at {
-            self.deadline = Deadline { at, armed: ctx.now };
+        } else if next_deadline != self.deadline.at {
+            self.deadline = Deadline { at: next_deadline, armed: ctx.now };
         }
     }
 }

@@ -26,8 +26,8 @@ pub(super) struct Client {
 
 impl Client {
     /// A client that sends `size` bytes, or without end, in datagrams of `datagram` bytes.
-    pub(super) fn new(end: End, seen: Arc<Seen>, size: Option<Bytes>, datagram: f64) -> Self {
-        Self { end, seen, left: size, datagram, srtt_sum_s: 0.0, arrived: 0, completed: Time::ZERO }
+    pub(super) fn new(end: End, observed: Arc<Seen>, size: Option<Bytes>, datagram: f64) -> Self {
+        Self { end, seen: observed, left: size, datagram, srtt_sum_s: 0.0, arrived: 0, completed: Time::ZERO }
     }
 
     fn drive(&mut self, ctx: &mut EndpointCtx<'_>) {
@@ -64,12 +64,12 @@ impl Client {
                 self.end.peer.finish();
                 return Ok(());
             }
-            let taken = self.end.peer.write(most)?;
-            if taken == 0 {
+            let written = self.end.peer.write(most)?;
+            if written == 0 {
                 return Ok(());
             }
             if let Some(left) = &mut self.left {
-                left.0 -= taken as u64;
+                left.0 -= written as u64;
             }
         }
     }

@@ -94,8 +94,8 @@ impl Driven {
     /// There is none, or it cannot be made.
     pub fn new(name: &str, flow: &Flow) -> Result<Self, String> {
         let Some((_, _, maker)) = offered().find(|(_, info, _)| info.name == name) else {
-            let known = super::names().join(", ");
-            return Err(format!("there is no connection \"{name}\"; expected one of {known}"));
+            let names = super::names().join(", ");
+            return Err(format!("there is no connection \"{name}\"; expected one of {names}"));
         };
         let config = QuicConfig::of(&QuicOptions {
             max_datagram: Some(flow.max_datagram),
@@ -115,7 +115,7 @@ impl Driven {
         };
         let first = u64::from(flow.max_datagram) * u64::from(flow.initial_window);
         // Both are made, so that each draws what it would beside the other.
-        let ([client, server], seen) = maker(&env, first)?;
+        let ([client, server], observed) = maker(&env, first)?;
         #[expect(
             clippy::disallowed_methods,
             reason = "the instants of the libraries begin somewhere"
@@ -123,7 +123,7 @@ impl Driven {
         let base = Instant::now();
         Ok(Self {
             peer: if flow.is_client { client } else { server },
-            seen,
+            seen: observed,
             base,
             is_client: flow.is_client,
             left: flow.bytes,
@@ -189,7 +189,7 @@ impl Driven {
         while let Some(capable) = self.peer.transmit(self.instant(now_ns), &mut buffer) {
             datagrams.push((capable, std::mem::take(&mut buffer)));
         }
-        let since = |at: Instant| at.saturating_duration_since(self.base).as_nanos() as u64;
+        let since = |instant: Instant| instant.saturating_duration_since(self.base).as_nanos() as u64;
         let deadline_ns = self.peer.timeout().map(since);
         let state = self.peer.state().filter(|_| self.is_client).map(|state| SenderState {
             cwnd: state.window,
@@ -213,12 +213,12 @@ impl Driven {
                 self.peer.finish();
                 return Ok(());
             }
-            let taken = self.peer.write(most)?;
-            if taken == 0 {
+            let written = self.peer.write(most)?;
+            if written == 0 {
                 return Ok(());
             }
             if let Some(left) = &mut self.left {
-                *left -= taken as u64;
+                *left -= written as u64;
             }
         }
     }

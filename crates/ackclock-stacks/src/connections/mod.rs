@@ -97,15 +97,15 @@ pub fn catalogue() -> Vec<Entry> {
 ///
 /// # Errors
 /// There is no such connection, or the flow has settings that it cannot follow.
-pub fn build(spec: &Spec, env: &EndsEnv<'_>, place: Place<'_>) -> Result<Ends, Problem> {
+pub fn build(spec: &Spec, env: &EndsEnv<'_>, location: Place<'_>) -> Result<Ends, Problem> {
     let name = spec.kind();
     let wrong =
-        |what: &str| Problem::new(place.path, format!("{name} is a whole connection, {what}"));
+        |complaint: &str| Problem::new(location.path, format!("{name} is a whole connection, {complaint}"));
     let QuicConfig { max_datagram, initial_window, .. } = *env.config;
     let first = u64::from(max_datagram) * u64::from(initial_window);
     let Some((_, _, maker)) = offered().find(|(_, info, _)| info.name == name) else {
-        let what = format!("there is no connection \"{name}\"");
-        return Err(Problem::unknown(place.path, &what, name, &names()));
+        let sentence = format!("there is no connection \"{name}\"");
+        return Err(Problem::unknown(location.path, &sentence, name, &names()));
     };
     if let Some(key) = spec.params().keys().next() {
         return Err(wrong(&format!("which has no parameters; expected no \"{key}\"")));
@@ -128,14 +128,14 @@ pub fn build(spec: &Spec, env: &EndsEnv<'_>, place: Place<'_>) -> Result<Ends, P
     Ok(ends(env, pair))
 }
 
-fn ends(env: &EndsEnv<'_>, ([client, server], seen): Pair) -> Ends {
+fn ends(env: &EndsEnv<'_>, ([client, server], observed): Pair) -> Ends {
     // The libraries measure differences of instants only; which one the first is does not matter.
     #[expect(clippy::disallowed_methods, reason = "the instants of the libraries begin somewhere")]
     let base = Instant::now();
     let wire = Datagrams::default();
     let end = |way, peer| End::new(env, way, base, wire.clone(), peer);
     let datagram = f64::from(env.config.max_datagram);
-    let sender = Client::new(end(TO_SERVER, client), seen, env.size, datagram);
+    let sender = Client::new(end(TO_SERVER, client), observed, env.size, datagram);
     let receiver = Server::new(end(TO_CLIENT, server));
     (Box::new(sender), Box::new(receiver))
 }

@@ -75,14 +75,14 @@ fn write_zeros(stream: &mut SendStream<'_>, most: usize) -> Result<usize, WriteE
     stream.write_chunks(&mut &mut [Bytes::from_static(&ZEROS[..most])][..])
 }
 
-fn state(connection: &Connection, seen: &Seen) -> State {
+fn state(connection: &Connection, observed: &Seen) -> State {
     let control = connection.congestion_state(PathId::ZERO);
     State {
         window: control.map_or(0, Controller::window),
         ssthresh: control.and_then(|control| control.metrics().ssthresh),
         srtt: connection.rtt(PathId::ZERO).unwrap_or_default(),
-        rtt_min: Duration::from_nanos(seen.rtt_min_ns()),
-        lost: seen.lost(),
+        rtt_min: Duration::from_nanos(observed.rtt_min_ns()),
+        lost: observed.lost(),
     }
 }
 

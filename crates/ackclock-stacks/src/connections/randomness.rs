@@ -78,10 +78,10 @@ mod tests {
     #[test]
     fn what_is_made_draws_from_the_stream_and_others_from_the_system() {
         assert_eq!((draw(1), draw(1) == draw(2)), (draw(1), false));
-        let mut drawn = [[0; 16]; 2];
-        for bytes in &mut drawn {
+        let mut draws = [[0; 16]; 2];
+        for bytes in &mut draws {
             getrandom::fill(bytes).unwrap();
         }
-        assert_ne!(drawn[0], drawn[1]);
+        assert_ne!(draws[0], draws[1]);
     }
 }

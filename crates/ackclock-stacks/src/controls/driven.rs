@@ -141,8 +141,8 @@ pub struct Driven<C: CongestionController> {
     in_recovery: bool,
 }
 
-fn stamp(at: Time) -> Timestamp {
-    NoopClock.get_time() + Duration::from_micros(at.0 / 1_000_000)
+fn stamp(time: Time) -> Timestamp {
+    NoopClock.get_time() + Duration::from_micros(time.0 / 1_000_000)
 }
 
 impl<C: CongestionController> Driven<C> {
@@ -190,15 +190,15 @@ impl<C: CongestionController> Driven<C> {
 
     /// Reports the packet sent last.
     fn report_sent(&mut self, is_app_limited: bool) {
-        let Some((at, in_flight)) = self.held.take() else { return };
+        let Some((sent_at, in_flight)) = self.held.take() else { return };
         let info = self.controller.on_packet_sent(
-            stamp(at),
+            stamp(sent_at),
             self.datagram as usize,
             Some(is_app_limited),
             &self.rtt,
             &mut self.published,
         );
-        self.sent.push_back(Sent { at, in_flight, info });
+        self.sent.push_back(Sent { at: sent_at, in_flight, info });
         self.outstanding += 1;
         self.most_in_flight = self.most_in_flight.max(self.outstanding as usize);
         if self.sent.len() > (REMEMBERED * self.most_in_flight).max(LEAST_REMEMBERED) {
@@ -208,9 +208,9 @@ impl<C: CongestionController> Driven<C> {
     }
 
     /// The place of a packet among those remembered.
-    fn find(&self, at: Time, in_flight: u32) -> Option<usize> {
-        let first = self.sent.partition_point(|sent| sent.at < at);
-        let together = self.sent.range(first..).take_while(|sent| sent.at == at);
+    fn find(&self, sent_at: Time, in_flight: u32) -> Option<usize> {
+        let first = self.sent.partition_point(|sent| sent.at < sent_at);
+        let together = self.sent.range(first..).take_while(|sent| sent.at == sent_at);
         together.enumerate().find(|(_, sent)| sent.in_flight == in_flight).map(|(i, _)| first + i)
     }
 
@@ -235,9 +235,9 @@ impl<C: CongestionController> Driven<C> {
             self.controller.on_packet_discarded(bytes, &mut self.published);
             return;
         };
-        let Sent { at, info, .. } = self.sent[newest];
+        let Sent { at: sent_at, info, .. } = self.sent[newest];
         self.controller.on_ack(
-            stamp(at),
+            stamp(sent_at),
             bytes,
             info,
             &self.rtt,
@@ -300,18 +300,18 @@ impl<C: CongestionController> CongestionControl for Driven<C> {
             return;
         }
         self.outstanding -= 1;
-        let Some(place) = self.find(lost.sent_at, lost.tx_in_flight) else {
+        let Some(index) = self.find(lost.sent_at, lost.tx_in_flight) else {
             self.controller.on_packet_discarded(self.datagram as usize, &mut self.published);
             return;
         };
-        let number = self.forgotten + place as u64;
+        let number = self.forgotten + index as u64;
         let continues =
             self.last_lost.is_some_and(|last| last == (lost.now, number.wrapping_sub(1)));
         self.last_lost = Some((lost.now, number));
         let is_persistent = lost.persistent || self.after_timeout;
         self.controller.on_packet_lost(
             self.datagram,
-            self.sent[place].info,
+            self.sent[index].info,
             is_persistent,
             !continues,
             &mut self.random,
@@ -399,8 +399,8 @@ impl<C: CongestionController> CongestionControl for Driven<C> {
     }
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        let held = u32::from(self.held.is_some());
-        out("packets_in_flight", f64::from(self.outstanding + held));
+        let unreported = u32::from(self.held.is_some());
+        out("packets_in_flight", f64::from(self.outstanding + unreported));
         out("bytes_in_flight", f64::from(self.controller.bytes_in_flight()));
         if self.published.rate != UNPACED {
             out("pacing_rate_bps", self.published.rate.bps());

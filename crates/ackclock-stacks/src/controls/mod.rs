@@ -57,7 +57,7 @@ pub fn offered() -> Vec<Entry> {
 pub struct Libraries;
 
 impl Custom for Libraries {
-    fn cc(&self, spec: &Spec, env: &CcEnv, place: Place<'_>) -> Made<dyn CongestionControl> {
+    fn cc(&self, spec: &Spec, env: &CcEnv, location: Place<'_>) -> Made<dyn CongestionControl> {
         release(spec.kind())?;
         #[cfg(feature = "connections")]
         if is_connection(spec.kind()) {
@@ -65,9 +65,9 @@ impl Custom for Libraries {
             let message = format!(
                 "{name} is a whole connection of QUIC; expected transport = \"quic\" beside it"
             );
-            return Some(Err(Problem::new(place.path, message)));
+            return Some(Err(Problem::new(location.path, message)));
         }
-        Some(build(spec, env, place.path).map_err(|mut problems| problems.remove(0)))
+        Some(build(spec, env, location.path).map_err(|mut problems| problems.remove(0)))
     }
 
     #[cfg(feature = "connections")]
@@ -75,9 +75,9 @@ impl Custom for Libraries {
         &self,
         cc: &Spec,
         env: &EndsEnv<'_>,
-        place: Place<'_>,
+        location: Place<'_>,
     ) -> Option<Result<Ends, Problem>> {
-        is_connection(cc.kind()).then(|| crate::connections::build(cc, env, place))
+        is_connection(cc.kind()).then(|| crate::connections::build(cc, env, location))
     }
 }
 

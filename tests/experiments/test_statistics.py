@@ -167,6 +167,23 @@ def test_six_equal_values_are_the_first_that_say_something():
     assert mean_p_value([3.0] * 6, 3.0) == 1.0
 
 
+def test_infinite_values_have_no_interval_unless_all_are_the_same():
+    # As a ratio to a flow that got nothing.
+    endless = math.inf
+    assert not equal_values([1.0, endless])
+    assert not equal_values([-endless, endless])
+    assert equal_values([endless, endless])
+    for end_of in (mean_interval, bootstrap_interval):
+        mean, low, high = end_of([1.0, 2.0, endless])
+        assert mean == endless
+        assert math.isnan(low)
+        assert math.isnan(high)
+        assert end_of([endless] * 6) == (endless, endless, endless)
+        assert all(map(math.isnan, end_of([-endless, 3.0, endless])))
+    assert mean_p_value([1.0, 2.0, endless]) == 1.0
+    assert mean_p_value([endless] * 6) == 0.0
+
+
 def test_the_p_value_is_the_level_at_which_the_interval_ends_at_the_bound():
     values = [1.0, 2.0, 3.0, 4.5]
     for bound in (0.0, 1.2, 4.9):

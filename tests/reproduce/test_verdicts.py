@@ -70,6 +70,16 @@ def test_fewer_than_six_equal_values_of_a_random_study_decide_nothing():
     assert (same.outcome, same.why) == ("met", "0 is at most 0.05 (5 seeds, one run)")
 
 
+def test_infinite_replicates_leave_a_claim_open_and_say_so():
+    some = one([1.0, 2.0, math.inf, 3.0, math.inf], {"at_most": 4})
+    assert (some.outcome, some.measured) == ("undecided", None)
+    assert some.why == "2 of 5 replicates are infinite, and so have no interval"
+    # One of them beside equal values is not "all are equal".
+    assert one([1.0] * 5 + [math.inf], {"at_most": 4}).outcome == "undecided"
+    assert one([math.inf] * 6, {"at_most": 4}).outcome == "missed"
+    assert one([math.inf] * 6, {"above": 4}).outcome == "met"
+
+
 def test_the_error_is_divided_among_the_looks():
     values = [1.0, 2.0, 3.0, 4.0]
     # t of 3 degrees: 3.182 for 95 %, 4.177 for 97.5 %.

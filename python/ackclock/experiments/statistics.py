@@ -47,7 +47,8 @@ def equal_values(values: Sequence[float]) -> bool:
     if len(values) < 2:
         return False
     low, high = min(values), max(values)
-    return high - low <= 1e-12 * max(abs(low), abs(high))
+    # Of infinite values only the same are equal: the tolerance of one would take in all others.
+    return low == high or high - low <= 1e-12 * max(abs(low), abs(high)) < math.inf
 
 
 def most_differing(count: int, confidence: float = 0.95) -> float:
@@ -90,8 +91,8 @@ def mean_p_value(values: Sequence[float], bound: float = 0.0) -> float:
     Returns
     -------
     float
-        In [0, 1]; 1 for fewer than two values. Equal values away from the bound: 0, or 1 for fewer
-        than `FEWEST_EQUAL`.
+        In [0, 1]; 1 for fewer than two values, and for infinite ones. Equal values away from the
+        bound: 0, or 1 for fewer than `FEWEST_EQUAL`.
     """
     from scipy.special import stdtr
 
@@ -101,6 +102,8 @@ def mean_p_value(values: Sequence[float], bound: float = 0.0) -> float:
         return 1.0
     if equal_values(data.tolist()):
         return 0.0 if data.size >= FEWEST_EQUAL and data[0] != bound else 1.0
+    if np.isinf(data).any():
+        return 1.0
     apart = abs(float(data.mean()) - bound)
     error = float(data.std(ddof=1)) / data.size**0.5
     if apart == 0 or error == 0:
@@ -149,12 +152,17 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[fl
     Returns
     -------
     tuple of float
-        Mean, lower end, upper end; the ends are NaN for fewer than two observations.
+        Mean, lower end, upper end; the ends are NaN for fewer than two observations, and where one
+        is infinite, as a ratio to nothing, unless all are equal.
     """
     data = np.asarray(values, dtype=float)
     data = data[~np.isnan(data)]
     if data.size == 0:
         return (float("nan"),) * 3
+    if np.isinf(data).any():
+        mean = sum(data.tolist()) / data.size
+        end = mean if equal_values(data.tolist()) else float("nan")
+        return mean, end, end
     mean = float(data.mean())
     if data.size < 2:
         return mean, float("nan"), float("nan")
@@ -190,7 +198,7 @@ def bootstrap_interval(
 
     data = np.asarray(values, dtype=float)
     data = data[~np.isnan(data)]
-    if data.size < 2:
+    if data.size < 2 or np.isinf(data).any():
         return mean_interval(values, confidence)
     mean = float(data.mean())
     if np.ptp(data) <= 1e-12 * np.abs(data).max():

@@ -74,9 +74,29 @@ class Target(NamedTuple):
             The number.
         """
         if self.is_open:
-            return self.low < value < self.high
+            return not self.is_below(value) and not self.is_above(value)
         slack = SLACK * max([1.0, *(abs(end) for end in self.ends)])
         return self.low - slack <= value <= self.high + slack
+
+    def is_below(self, value: float) -> bool:
+        """Whether a number is below all of the set.
+
+        Parameters
+        ----------
+        value
+            The number. An end that is infinite bounds nothing: an endless value is above any.
+        """
+        return value < self.low or (self.is_open and value == self.low > -math.inf)
+
+    def is_above(self, value: float) -> bool:
+        """Whether a number is above all of the set.
+
+        Parameters
+        ----------
+        value
+            The number.
+        """
+        return value > self.high or (self.is_open and value == self.high < math.inf)
 
     @property
     def within(self) -> str:
@@ -257,6 +277,10 @@ def judge(
         why = f"all {len(numbers)} values are equal, and up to {most} of runs may differ; run more"
         mean = numbers[0]
         return Part(name, mean, None, None, len(defined), goal.text, "undecided", why, goal)
+    endless = sum(math.isinf(value) for value in numbers)
+    if endless and not is_whole and query_interval is None and not equal_values(numbers):
+        why = f"{endless} of {len(numbers)} replicates are infinite, and so have no interval"
+        return Part(name, None, None, None, len(defined), goal.text, "undecided", why, goal)
     if ran and not is_whole and query_interval is None:
         return _judge_prediction(name, numbers, goal, ran, spread, looks)
     confidence = confidence_of(looks)
@@ -420,8 +444,7 @@ def _interval(
 def _compare(low: float, high: float, goal: Target) -> Outcome:
     if goal.has(low) and goal.has(high):
         return "met"
-    below = high < goal.low or (goal.is_open and high <= goal.low)
-    above = low > goal.high or (goal.is_open and low >= goal.high)
+    below, above = goal.is_below(high), goal.is_above(low)
     if goal.is_open or not (goal.has(low) or goal.has(high)):
         return "missed" if below or above else "undecided"
     return "undecided"

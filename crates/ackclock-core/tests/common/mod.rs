@@ -96,6 +96,6 @@ impl Uniform {
 /// Seed of the property tests: fixed, so that a run shows the code and not luck;
 /// `ACKCLOCK_TEST_SEED` explores others.
 pub(crate) fn seed() -> proptest::test_runner::RngSeed {
-    let given = std::env::var("ACKCLOCK_TEST_SEED").ok().and_then(|s| s.parse().ok());
-    proptest::test_runner::RngSeed::Fixed(given.unwrap_or(1))
+    let seed = std::env::var("ACKCLOCK_TEST_SEED").ok().and_then(|s| s.parse().ok());
+    proptest::test_runner::RngSeed::Fixed(seed.unwrap_or(1))
 }

@@ -17,12 +17,12 @@ fn red_settles_where_its_drop_rate_sheds_the_overload() {
     let mut queues = Vec::new();
     let mut losses = Vec::new();
     for seed in 1..=8 {
-        let seen = run(json!({
+        let outcome = run(json!({
             "net": wire(json!({"rate": "8 Mbps", "delay": "1 ms", "buffer": "500 pkt",
                 "qdisc": {"kind": "red", "min_th": 20, "max_th": 80, "max_p": 0.1, "w_q": 0.002, "gentle": false, "wait": false, "bytes": false}})),
             "flows": [cbr("a", "b", 8.4e6, 1000)], "duration": 120, "warmup": 20, "seed": seed,
         }));
-        let link = seen.link("a->b");
+        let link = outcome.link("a->b");
         assert_eq!(
             link.drops,
             link.drops_by_reason[ackclock_core::wire::DropReason::Early as usize]
@@ -81,14 +81,14 @@ fn codel_keeps_the_standing_queue_at_its_target() {
     // a minimum above 5 ms come in runs of at most: the interval, the round trip, one partly at
     // either end: 4. FIFO of the same buffer has runs as long as its sawtooth.
     let longest = |qdisc: &str| {
-        let seen = run(json!({
+        let outcome = run(json!({
             "net": wire(json!({"rate": "12 Mbps", "delay": "49.5 ms", "buffer": "300 pkt", "qdisc": qdisc, "back_qdisc": "fifo"})),
             "flows": [{"src": "a", "dst": "b", "cc": "aimd"}], "tcp": {"delayed_ack": 1},
             "duration": 100, "warmup": 20, "record": {"tables": ["link_samples"], "interval": "1 ms"},
         }));
-        let id = seen.link_id("a->b") as usize;
-        let links = seen.plan.links.len();
-        let queue: Vec<u32> = seen
+        let id = outcome.link_id("a->b") as usize;
+        let links = outcome.plan.links.len();
+        let queue: Vec<u32> = outcome
             .results
             .link_samples
             .iter()
@@ -103,7 +103,7 @@ fn codel_keeps_the_standing_queue_at_its_target() {
             run = if stretch.iter().min().unwrap() > &5 { run + 1 } else { 0 };
             longest = longest.max(run);
         }
-        (longest, seen.link("a->b").delay_mean_s, seen.link("a->b").utilisation)
+        (longest, outcome.link("a->b").delay_mean_s, outcome.link("a->b").utilisation)
     };
     let (codel, delay, used) = longest("codel");
     let (fifo, long, _) = longest("fifo");
@@ -124,11 +124,11 @@ fn pie_holds_the_delay_at_its_reference() {
     // most 0.1 either way (scaling is 1 above p = 0.1): the mean delay differs from the target by
     // at most 0.1 / (0.125 x 5333) = 0.15 ms and the change of the delay itself. Estimates are of the
     // packet that leaves, means of all: one packet's time (0.8 ms) at most.
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": wire(json!({"rate": "10 Mbps", "delay": "1 ms", "buffer": "500 pkt", "qdisc": "pie"})),
         "flows": [cbr("a", "b", 12.5e6, 1000)], "duration": 100, "warmup": 20,
     }));
-    let link = seen.link("a->b");
+    let link = outcome.link("a->b");
     let loss = link.window_drops as f64 / link.window_arrived as f64;
     println!("delay {:.3} ms, loss {loss:.5}", link.delay_mean_s * 1e3);
     assert!((link.delay_mean_s - 15e-3).abs() < 0.15e-3 + 0.8e-3, "{}", link.delay_mean_s);
@@ -146,13 +146,13 @@ fn fq_codel_lets_a_sparse_flow_pass() {
         cbr("a", "b", 1e5, 200),
     ]);
     let worst = |qdisc: &str| {
-        let seen = run(json!({
+        let outcome = run(json!({
             "net": wire(json!({"rate": "10 Mbps", "delay": "10 ms", "buffer": "100 pkt", "qdisc": qdisc})),
             "flows": flows, "duration": 20, "record": {"tables": ["packets"], "flows": [4]},
         }));
         let mut arrived = std::collections::HashMap::new();
         let mut waits = Vec::new();
-        for row in seen.packets("a->b") {
+        for row in outcome.packets("a->b") {
             match row.event.name() {
                 "arrival" => drop(arrived.insert(row.seq, row.at)),
                 "departure" => waits.push(row.at.since(arrived[&row.seq]).seconds()),
@@ -160,7 +160,7 @@ fn fq_codel_lets_a_sparse_flow_pass() {
             }
         }
         let mean = waits.iter().sum::<f64>() / waits.len() as f64;
-        (mean, waits.iter().copied().fold(0.0, f64::max), seen.flow(4).lost_data)
+        (mean, waits.iter().copied().fold(0.0, f64::max), outcome.flow(4).lost_data)
     };
     let (mean, max, lost) = worst("fq-codel");
     let (fifo_mean, _, _) = worst("fifo");
@@ -179,17 +179,17 @@ fn ecn_shakes_hands_as_rfc_3168_says() {
     const ECE: u16 = 16;
     const CWR: u16 = 32;
     const RETX: u16 = 64;
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": wire(json!({"rate": "10 Mbps", "delay": "20 ms", "buffer": "200 pkt",
             "qdisc": {"kind": "red", "ecn": true, "min_th": 5, "max_th": 50}, "drop": [500, 3000]})),
         "flows": [{"src": "a", "dst": "b", "cc": "aimd"}], "tcp": {"ecn": true, "delayed_ack": 1, "initial_ssthresh": 30},
         "duration": 20, "record": {"tables": ["packets"]},
     }));
-    let flow = seen.flow(0);
+    let flow = outcome.flow(0);
     assert_eq!(flow.lost_data, 2, "only the listed packets are lost");
     assert!(flow.sender.ecn_reductions > 3, "{}", flow.sender.ecn_reductions);
     let mut retransmissions = 0;
-    for row in seen.packets("a->b") {
+    for row in outcome.packets("a->b") {
         if row.flags & RETX != 0 {
             retransmissions += 1;
             assert_eq!(row.flags & (ECT | CE), 0, "6.1.5: no ECT on a retransmission");
@@ -200,18 +200,23 @@ fn ecn_shakes_hands_as_rfc_3168_says() {
         }
     }
     assert!(retransmissions >= 2);
-    assert!(seen.packets("b->a").all(|r| r.flags & (ECT | CE) == 0), "6.1.4: no ECT on a pure ACK");
+    assert!(
+        outcome.packets("b->a").all(|r| r.flags & (ECT | CE) == 0),
+        "6.1.4: no ECT on a pure ACK"
+    );
     // The receiver echoes from the first CE until it sees CWR, then stops; the sender sets CWR on the
     // first new segment after each reduction.
-    let (marks, sent_cwr) =
-        seen.packets("a->b").filter(|r| r.event.name() == "departure").fold((0, 0), |(m, c), r| {
+    let (marks, sent_cwr) = outcome
+        .packets("a->b")
+        .filter(|r| r.event.name() == "departure")
+        .fold((0, 0), |(m, c), r| {
             (m + u64::from(r.flags & CE != 0), c + u64::from(r.flags & CWR != 0))
         });
-    assert_eq!(marks, seen.link("a->b").marks);
+    assert_eq!(marks, outcome.link("a->b").marks);
     let base = flow.sender.ecn_reductions;
     assert!(sent_cwr >= base && sent_cwr <= base + flow.sender.recoveries, "{sent_cwr} {base}");
     // Echoes come in runs; each run is begun by a mark and ended by CWR.
-    let echoes: Vec<bool> = seen
+    let echoes: Vec<bool> = outcome
         .packets("b->a")
         .filter(|r| r.event.name() == "arrival" && r.flags & ACK != 0 && r.flags & SYN == 0)
         .map(|r| r.flags & ECE != 0)

@@ -44,7 +44,7 @@ fn mistakes_in_the_streams_of_a_call_are_reported_with_their_keys() {
         scenario
     };
     assert_eq!(problems(&call(json!([stream(json!({}))]), json!({}))), []);
-    for (streams, more, path, part) in [
+    for (streams, more, path, phrase) in [
         (
             json!([stream(json!({}))]),
             json!({"transport": "tcp"}),
@@ -85,10 +85,10 @@ fn mistakes_in_the_streams_of_a_call_are_reported_with_their_keys() {
             "the name of an earlier stream",
         ),
     ] {
-        let found = problems(&call(streams, more));
-        let [(at, message)] = &found[..] else { panic!("{path}: {found:?}") };
-        assert_eq!(*at, format!("flows[0].{path}"));
-        assert!(message.contains(part), "{message}");
+        let mistakes = problems(&call(streams, more));
+        let [(key, message)] = &mistakes[..] else { panic!("{path}: {mistakes:?}") };
+        assert_eq!(*key, format!("flows[0].{path}"));
+        assert!(message.contains(phrase), "{message}");
     }
 }
 
@@ -146,7 +146,7 @@ fn shapes_of_too_many_nodes_are_refused_from_their_count() {
         ),
     ] {
         let refused = problems(&json!({"net": net, "flows": [{"pair": 0}], "duration": 1}));
-        let of_net: Vec<_> = refused.iter().filter(|(at, _)| at.starts_with("net.")).collect();
+        let of_net: Vec<_> = refused.iter().filter(|(key, _)| key.starts_with("net.")).collect();
         let [(_, message)] = &of_net[..] else { panic!("{refused:?}") };
         let expected = format!("which makes {nodes} nodes in all, expected at most 4000000");
         assert!(message.contains(&expected), "{message}");
@@ -161,7 +161,7 @@ fn the_good_scenario_is_good() {
 #[test]
 fn each_mistake_is_reported_once_with_its_place_the_value_and_what_was_expected() {
     let huge: u64 = 1 << 63;
-    for (pointer, value, path, parts) in [
+    for (pointer, value, path, phrases) in [
         ("/flows/0/cc", json!("aimdx"), "flows[0].cc", vec!["\"aimdx\"", "did you mean \"aimd\""]),
         ("/flows/0/cc", json!("zzz"), "flows[0].cc", vec!["\"zzz\"", "expected one of", "cubic"]),
         (
@@ -353,15 +353,18 @@ fn each_mistake_is_reported_once_with_its_place_the_value_and_what_was_expected(
         ),
     ] {
         let scenario = with(pointer, value.clone());
-        let seen = problems(&scenario);
-        if parts.is_empty() {
-            assert_eq!(seen, [], "{pointer} = {value}");
+        let mistakes = problems(&scenario);
+        if phrases.is_empty() {
+            assert_eq!(mistakes, [], "{pointer} = {value}");
             continue;
         }
-        assert_eq!(seen.len(), 1, "{pointer} = {value}: {seen:?}");
-        assert_eq!(seen[0].0, path, "{pointer} = {value}: {seen:?}");
-        for part in parts {
-            assert!(seen[0].1.contains(part), "{pointer} = {value}: {seen:?} lacks {part}");
+        assert_eq!(mistakes.len(), 1, "{pointer} = {value}: {mistakes:?}");
+        assert_eq!(mistakes[0].0, path, "{pointer} = {value}: {mistakes:?}");
+        for phrase in phrases {
+            assert!(
+                mistakes[0].1.contains(phrase),
+                "{pointer} = {value}: {mistakes:?} lacks {phrase}"
+            );
         }
     }
 }
@@ -370,15 +373,15 @@ fn each_mistake_is_reported_once_with_its_place_the_value_and_what_was_expected(
 fn more_samples_than_anybody_reads_are_refused() {
     let mut scenario = with("/record", json!({"tables": ["link_samples"], "interval": "1 us"}));
     scenario["duration"] = json!("100 s");
-    let seen = problems(&scenario);
-    let [(path, message)] = &seen[..] else { panic!("{seen:?}") };
+    let mistakes = problems(&scenario);
+    let [(path, message)] = &mistakes[..] else { panic!("{mistakes:?}") };
     assert_eq!(path, "record.interval");
     assert!(message.contains("expected at most 200000000"), "{message}");
 }
 
 #[test]
 fn mistakes_of_form_say_what_was_found_and_what_was_expected() {
-    for (pointer, value, parts) in [
+    for (pointer, value, phrases) in [
         ("/duration", json!("1 Mbps"), ["\"Mbps\"", "unit of duration"]),
         ("/net/links/0/rate", json!("10 ms"), ["\"ms\"", "unit of rate"]),
         ("/net/links/0/rate", json!(-1), ["-1", "not negative"]),
@@ -390,15 +393,18 @@ fn mistakes_of_form_say_what_was_found_and_what_was_expected() {
         ("/net/kind", json!("grapf"), ["grapf", "graph"]),
         ("/flows/0/tcp", json!({"mms": 1}), ["mms", "mss"]),
     ] {
-        let seen = problems(&with(pointer, value.clone()));
-        assert_eq!(seen.len(), 1, "{pointer} = {value}");
+        let mistakes = problems(&with(pointer, value.clone()));
+        assert_eq!(mistakes.len(), 1, "{pointer} = {value}");
         let path = match pointer {
             "/flows/0/tcp" => "flows[0].tcp.mms".to_owned(),
             _ => pointer[1..].replace("/0", "[0]").replace('/', "."),
         };
-        assert_eq!(seen[0].0, path, "{pointer} = {value}: {seen:?}");
-        for part in parts {
-            assert!(seen[0].1.contains(part), "{pointer} = {value}: {seen:?} lacks {part}");
+        assert_eq!(mistakes[0].0, path, "{pointer} = {value}: {mistakes:?}");
+        for phrase in phrases {
+            assert!(
+                mistakes[0].1.contains(phrase),
+                "{pointer} = {value}: {mistakes:?} lacks {phrase}"
+            );
         }
     }
 }
@@ -411,11 +417,11 @@ fn a_network_in_pieces_is_reported_with_its_ends() {
             {"a": "c", "b": "d", "rate": 1e6, "delay": "1 ms", "buffer": "9 pkt"}]},
         "flows": [{"src": "a", "dst": "d"}], "duration": 1,
     });
-    let seen = problems(&scenario);
-    assert!(!seen.is_empty());
-    assert_eq!(seen.len(), 1, "one mistake, one problem: {seen:?}");
-    assert_eq!(seen[0].0, "flows[0]");
-    assert!(seen[0].1.contains("\"a\" to \"d\""));
+    let mistakes = problems(&scenario);
+    assert!(!mistakes.is_empty());
+    assert_eq!(mistakes.len(), 1, "one mistake, one problem: {mistakes:?}");
+    assert_eq!(mistakes[0].0, "flows[0]");
+    assert!(mistakes[0].1.contains("\"a\" to \"d\""));
 }
 
 #[test]
@@ -432,9 +438,9 @@ fn one_mistake_in_a_shape_is_one_problem() {
         let mut net = json!({"kind": "dumbbell", "pairs": 3, "rate": "10 Mbps", "rtt": "40 ms"});
         extend(&mut net, extra.clone());
         let scenario = json!({"net": net, "flows": [{"pair": 0, "count": 3}], "duration": 1});
-        let seen = problems(&scenario);
-        assert_eq!(seen.len(), 1, "{extra}: {seen:?}");
-        assert_eq!(seen[0].0, path, "{extra}: {seen:?}");
+        let mistakes = problems(&scenario);
+        assert_eq!(mistakes.len(), 1, "{extra}: {mistakes:?}");
+        assert_eq!(mistakes[0].0, path, "{extra}: {mistakes:?}");
     }
 }
 
@@ -518,17 +524,17 @@ fn all_parameters_at_fault_are_reported_once_for_both_directions_of_a_link() {
 }
 
 /// Every place in a JSON value, as pointers.
-fn places(value: &Value, at: &str, all: &mut Vec<String>) {
-    all.push(at.to_owned());
+fn places(value: &Value, pointer: &str, all: &mut Vec<String>) {
+    all.push(pointer.to_owned());
     match value {
         Value::Array(list) => {
             for (i, v) in list.iter().enumerate() {
-                places(v, &format!("{at}/{i}"), all);
+                places(v, &format!("{pointer}/{i}"), all);
             }
         }
         Value::Object(map) => {
             for (k, v) in map {
-                places(v, &format!("{at}/{k}"), all);
+                places(v, &format!("{pointer}/{k}"), all);
             }
         }
         _ => {}
@@ -680,8 +686,8 @@ fn a_size_beside_a_source_is_refused() {
     assert!(message.contains("beside source"), "{message}");
     let generator = json!({"kind": "trace", "arrivals": [{"at": 0.1, "size": 1000}]});
     let flow = json!({"src": "a", "dst": "c", "source": "cbr"});
-    let drawn = with("/traffic", json!([{"generator": generator, "flow": flow}]));
-    let [(path, _)] = &problems(&drawn)[..] else { panic!("{:?}", problems(&drawn)) };
+    let generated = with("/traffic", json!([{"generator": generator, "flow": flow}]));
+    let [(path, _)] = &problems(&generated)[..] else { panic!("{:?}", problems(&generated)) };
     assert_eq!(path, "traffic[0].generator");
     let sizes = json!({"kind": "fixed", "mean": 1000});
     for (generator, is_right) in [
@@ -689,12 +695,12 @@ fn a_size_beside_a_source_is_refused() {
         (json!({"kind": "poisson", "rate": 5}), true),
         (json!({"kind": "trace", "arrivals": [{"at": 0.1}]}), true),
     ] {
-        let drawn = with("/traffic", json!([{"generator": generator, "flow": flow}]));
-        assert_eq!(problems(&drawn).is_empty(), is_right, "{:?}", problems(&drawn));
+        let generated = with("/traffic", json!([{"generator": generator, "flow": flow}]));
+        assert_eq!(problems(&generated).is_empty(), is_right, "{:?}", problems(&generated));
     }
     let generator = json!({"kind": "trace", "arrivals": [{"at": 0.1, "pair": 7}]});
-    let drawn = with("/traffic", json!([{"generator": generator, "flow": {"cc": "aimd"}}]));
-    let [(path, message)] = &problems(&drawn)[..] else { panic!("{:?}", problems(&drawn)) };
+    let generated = with("/traffic", json!([{"generator": generator, "flow": {"cc": "aimd"}}]));
+    let [(path, message)] = &problems(&generated)[..] else { panic!("{:?}", problems(&generated)) };
     assert_eq!(path, "traffic[0].generator");
     assert!(message.contains("pair 7"), "{message}");
 }

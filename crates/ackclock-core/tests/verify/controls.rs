@@ -26,8 +26,8 @@ fn bottleneck(link: Value, flows: &[Value]) -> Run {
 }
 
 /// Mean of the segments that wait at the bottleneck.
-fn queued(seen: &Run) -> f64 {
-    seen.link("a->b").queue_mean
+fn queued(outcome: &Run) -> f64 {
+    outcome.link("a->b").queue_mean
 }
 
 /// Copa, section 2: rate = 1 / (delta dq), so that each flow keeps rate x dq = 1/delta segments queued on average of
@@ -39,10 +39,10 @@ fn copa_keeps_one_over_delta_segments_queued_and_fills_the_link() {
     for (count, delta) in [(1u32, 0.5), (1, 0.1), (3, 0.5)] {
         let flow = json!({"cc": {"kind": "copa", "delta": delta, "mode_switching": count == 1}});
         let flows: Vec<Value> = (0..count).map(|_| flow.clone()).collect();
-        let seen = bottleneck(json!({}), &flows);
+        let outcome = bottleneck(json!({}), &flows);
         let expected = f64::from(count) / delta;
         let (queue, total) =
-            (queued(&seen), (0..count as usize).map(|i| seen.goodput(i)).sum::<f64>());
+            (queued(&outcome), (0..count as usize).map(|i| outcome.goodput(i)).sum::<f64>());
         println!(
             "copa x {count}, delta {delta}: {queue:.2} of {expected} segments, {total:.3e} bit/s"
         );
@@ -70,9 +70,9 @@ fn prague_without_accurate_ecn_is_refused_in_one_sentence() {
     let mut flow = json!({"src": "a", "dst": "b", "recovery": "sack"});
     extend(&mut flow, json!({"cc": "prague"}));
     let net = wire(json!({"rate": "20 Mbps", "delay": "20 ms", "buffer": "1 bdp"}));
-    let found = problems(&json!({"net": net, "flows": [flow], "duration": 1}));
+    let mistakes = problems(&json!({"net": net, "flows": [flow], "duration": 1}));
     let expected = "prague needs counts of ECN marks, expected accecn = true";
-    assert_eq!(found.iter().map(|(_, message)| &**message).collect::<Vec<_>>(), [expected]);
+    assert_eq!(mistakes.iter().map(|(_, message)| &**message).collect::<Vec<_>>(), [expected]);
 }
 
 /// LEDBAT++ alone: q stays at its target of 60 ms, 144 segments of 20 Mbit/s, but for its slowdowns, which take a tenth of the
@@ -80,9 +80,9 @@ fn prague_without_accurate_ecn_is_refused_in_one_sentence() {
 /// little.
 #[test]
 fn ledbat_plus_plus_keeps_its_target_delay_between_slowdowns() {
-    let seen = bottleneck(json!({}), &[json!({"cc": "ledbat++"})]);
+    let outcome = bottleneck(json!({}), &[json!({"cc": "ledbat++"})]);
     let target = 0.06 * RATE;
-    let (queue, rate) = (queued(&seen), seen.goodput(0) / (RATE * 8000.0));
+    let (queue, rate) = (queued(&outcome), outcome.goodput(0) / (RATE * 8000.0));
     println!("ledbat++: {queue:.1} of {target:.1} segments queued, {rate:.3} of the link");
     assert!(queue < 1.05 * target && queue > 0.6 * target, "{queue} of {target}");
     assert!(rate > 0.88, "{rate}");
@@ -105,8 +105,8 @@ fn background_controls_yield_to_a_standard_flow() {
 /// C4 alone fills the link and keeps its queue within its delay threshold of M: 25 ms at most, 60 segments.
 #[test]
 fn c4_fills_the_link_with_a_short_queue() {
-    let seen = bottleneck(json!({}), &[json!({"cc": "c4"})]);
-    let (queue, rate) = (queued(&seen), seen.goodput(0) / (RATE * 8000.0));
+    let outcome = bottleneck(json!({}), &[json!({"cc": "c4"})]);
+    let (queue, rate) = (queued(&outcome), outcome.goodput(0) / (RATE * 8000.0));
     println!("c4: {queue:.1} segments queued, {rate:.3} of the link");
     assert!(rate > 0.9, "{rate}");
     assert!(queue < 0.025 * RATE, "{queue}");
@@ -130,13 +130,13 @@ fn slow_starts_that_watch_the_path_lose_less() {
         let net = wire(json!({"rate": "20 Mbps", "delay": "50 ms", "buffer": "4 bdp"}));
         let mut flow = json!({"src": "a", "dst": "b", "recovery": "sack", "cc": "cubic"});
         extend(&mut flow, json!({"slow_start": slow_start}));
-        let seen = run(json!({
+        let outcome = run(json!({
             "net": net, "flows": [flow], "duration": 6,
             "tcp": {"delayed_ack": 1, "mss": 1000},
         }));
-        let drops = seen.link("a->b").drops;
-        println!("{slow_start}: {drops} drops, {:.3e} bit/s", seen.goodput(0));
-        (drops, seen.goodput(0))
+        let drops = outcome.link("a->b").drops;
+        println!("{slow_start}: {drops} drops, {:.3e} bit/s", outcome.goodput(0));
+        (drops, outcome.goodput(0))
     };
     let (standard, _) = lost("standard");
     assert!(standard > 50, "{standard}");
@@ -161,12 +161,12 @@ fn dctcp_keeps_the_queue_and_the_estimate_that_its_paper_derives() {
         let flows: Vec<Value> = (0..count).map(|_| flow.clone()).collect();
         let link =
             json!({"rate": "1 Gbps", "delay": "0.5 ms", "buffer": "1000 pkt", "qdisc": mark});
-        let seen = run(json!({
+        let outcome = run(json!({
             "net": wire(link), "flows": flows, "duration": 1, "warmup": 0.3,
             "tcp": {"delayed_ack": 1, "mss": 1000, "accecn": true},
         }));
-        let mean = queued(&seen);
-        let estimates = (0..count).map(|i| seen.flow(i).sender.probes[0].1);
+        let mean = queued(&outcome);
+        let estimates = (0..count).map(|i| outcome.flow(i).sender.probes[0].1);
         let estimate = estimates.sum::<f64>() / count as f64;
         println!(
             "dctcp x {count}: alpha {estimate:.4} of {alpha}, queue {mean:.2} of {queue} segments"
@@ -174,7 +174,7 @@ fn dctcp_keeps_the_queue_and_the_estimate_that_its_paper_derives() {
         assert!((estimate / alpha - 1.0).abs() < 0.25, "{estimate} of {alpha}");
         let most = 40.0 + count as f64;
         assert!(mean > 0.95 * queue && mean < most, "{mean} of {queue} to {most}");
-        assert_eq!(seen.link("a->b").window_drops, 0);
+        assert_eq!(outcome.link("a->b").window_drops, 0);
     }
 }
 
@@ -187,11 +187,12 @@ fn a_resumed_and_a_tripled_window_save_round_trips_over_tcp_and_quic() {
             let net = wire(json!({"rate": "100 Mbps", "delay": "100 ms", "buffer": "1 bdp"}));
             let flow = json!({"src": "a", "dst": "b", "cc": "cubic", "size": 8_000_000,
                 "transport": transport, "slow_start": slow_start});
-            let seen = run(json!({"net": net, "flows": [flow], "duration": 20}));
-            let (took, drops) = (seen.flow(0).sender.completed_s, seen.link("a->b").drops);
-            println!("{transport} {slow_start}: {took:.3} s, {drops} drops");
-            assert!(took > 0.0, "{slow_start}");
-            (took, drops)
+            let outcome = run(json!({"net": net, "flows": [flow], "duration": 20}));
+            let (completed_s, drops) =
+                (outcome.flow(0).sender.completed_s, outcome.link("a->b").drops);
+            println!("{transport} {slow_start}: {completed_s:.3} s, {drops} drops");
+            assert!(completed_s > 0.0, "{slow_start}");
+            (completed_s, drops)
         };
         let (standard, _) = run_with(json!("standard"));
         let saved = json!({"kind": "careful-resume", "saved_cwnd": 1600, "saved_rtt": "200 ms"});

@@ -215,35 +215,39 @@ fn tiny_packets_do_not_outrun_the_order_of_events() {
         "flows": [late, cbr("b", "z", 5e5, 1500), cbr("r", "z", 1e5, 2)],
         "duration": 1, "record": {"tables": ["packets"]},
     });
-    let seen = run(scenario);
+    let outcome = run(scenario);
     for link in ["r->s", "s->z"] {
         let mut last = 0;
         let mut departures = Vec::new();
-        for row in &seen.results.packets {
-            if row.link == seen.link_id(link) && row.event.name() == "departure" {
+        for row in &outcome.results.packets {
+            if row.link == outcome.link_id(link) && row.event.name() == "departure" {
                 departures.push((row.at.0, row.size));
             }
         }
-        for &(at, size) in &departures {
-            assert!(at >= last, "{link}: {at} before {last}");
-            last = at + u64::from(size) * 8_000_000; // 8 us a byte at 1 Mb/s
+        for &(departed_at, size) in &departures {
+            assert!(departed_at >= last, "{link}: {departed_at} before {last}");
+            last = departed_at + u64::from(size) * 8_000_000; // 8 us a byte at 1 Mb/s
         }
         assert!(departures.len() > 10_000, "{}", departures.len());
     }
     for link in ["r->s", "s->z"] {
-        let order = |what: &str| -> Vec<(u32, u32)> {
-            seen.packets(link).filter(|r| r.event.name() == what).map(|r| (r.flow, r.seq)).collect()
+        let order = |event: &str| -> Vec<(u32, u32)> {
+            outcome
+                .packets(link)
+                .filter(|r| r.event.name() == event)
+                .map(|r| (r.flow, r.seq))
+                .collect()
         };
         let (came, went) = (order("arrival"), order("departure"));
         assert_eq!(went[..], came[..went.len()], "{link} is first in, first out");
     }
-    let arrivals: Vec<u64> = seen
+    let arrivals: Vec<u64> = outcome
         .packets("r->s")
         .filter(|r| r.event.name() == "arrival" && r.flow == 0)
         .map(|r| r.at.0)
         .collect();
-    for (k, at) in arrivals.iter().enumerate() {
-        assert_eq!(*at, 100_000_000 + k as u64 * 80_000_000 + 8_000_000);
+    for (k, arrival) in arrivals.iter().enumerate() {
+        assert_eq!(*arrival, 100_000_000 + k as u64 * 80_000_000 + 8_000_000);
     }
 }
 
@@ -254,9 +258,9 @@ fn a_wire_delivers_in_order_and_on_time() {
         "net": wire(json!({"rate": "8 Mbps", "delay": "10 ms", "buffer": "10 pkt"})),
         "flows": [cbr("a", "b", 8e6, 1000)], "duration": "1 s",
     });
-    let seen = run(scenario);
+    let outcome = run(scenario);
     // Sent at 0..=1000 ms; arrived by 1 s: 0..=989.
-    assert_eq!(seen.flow(0).sender.sent_packets, 1001);
-    assert_eq!(seen.flow(0).receiver.delivered_packets, 990);
-    assert_eq!(seen.flow(0).under_way, [11, 0]);
+    assert_eq!(outcome.flow(0).sender.sent_packets, 1001);
+    assert_eq!(outcome.flow(0).receiver.delivered_packets, 990);
+    assert_eq!(outcome.flow(0).under_way, [11, 0]);
 }

@@ -15,10 +15,11 @@ fn shared(qdisc: Value, flows: &[Value], buffer: &str) -> Run {
 }
 
 /// Bytes whose transmission began in the window, by flow.
-fn served(seen: &Run) -> Vec<f64> {
-    let mut bytes = vec![0.0; seen.plan.flows.len()];
-    for row in
-        seen.packets("a->b").filter(|r| r.event == Event::Departure && r.at >= seen.plan.warmup)
+fn served(outcome: &Run) -> Vec<f64> {
+    let mut bytes = vec![0.0; outcome.plan.flows.len()];
+    for row in outcome
+        .packets("a->b")
+        .filter(|r| r.event == Event::Departure && r.at >= outcome.plan.warmup)
     {
         bytes[row.flow as usize] += f64::from(row.size);
     }
@@ -40,15 +41,15 @@ fn schedulers_give_max_min_shares() {
         (json!({"kind": "drr", "quantum": 1500}), 1500.0 + 3000.0),
         (json!("fq"), 3000.0),
     ] {
-        let seen = shared(qdisc.clone(), &flows, "200 pkt");
-        let bytes = served(&seen);
+        let outcome = shared(qdisc.clone(), &flows, "200 pkt");
+        let bytes = served(&outcome);
         println!("{qdisc}: {:?}", bytes.iter().map(|b| b * 8.0 / 1e7).collect::<Vec<_>>());
         for (i, share) in [1e6, 2e6, 3.5e6, 3.5e6].into_iter().enumerate() {
             assert!((bytes[i] - share * 10.0 / 8.0).abs() <= bound, "{qdisc} {i}: {}", bytes[i]);
         }
         assert!((bytes[2] - bytes[3]).abs() <= bound, "{qdisc}");
         assert_eq!(
-            seen.flow(0).lost_data + seen.flow(1).lost_data,
+            outcome.flow(0).lost_data + outcome.flow(1).lost_data,
             0,
             "{qdisc}: who takes less loses nothing"
         );
@@ -59,8 +60,8 @@ fn schedulers_give_max_min_shares() {
 fn weights_divide_the_link_as_given() {
     // Keys of class `stream`: flow i's data is 2 i. Shares 3 : 1 : 0.5 of 10 Mb/s; 2 Max as above.
     let flows = [cbr("a", "b", 9e6, 1500), cbr("a", "b", 9e6, 700), cbr("a", "b", 9e6, 300)];
-    let seen = shared(json!({"kind": "fq", "weights": [3, 1, 1, 1, 0.5, 1]}), &flows, "300 pkt");
-    let bytes = served(&seen);
+    let outcome = shared(json!({"kind": "fq", "weights": [3, 1, 1, 1, 0.5, 1]}), &flows, "300 pkt");
+    let bytes = served(&outcome);
     println!("{bytes:?}");
     let total: f64 = bytes.iter().sum();
     for (bytes, weight) in bytes.iter().zip([3.0, 1.0, 0.5]) {
@@ -84,11 +85,11 @@ fn a_leaky_bucket_among_greedy_flows_meets_its_delay_bound() {
         cbr("a", "b", 20e6, 500),
     ];
     let delay = |qdisc: Value| {
-        let seen = shared(qdisc, &flows, "400 pkt");
-        assert_eq!(seen.flow(0).lost_data, 0);
+        let outcome = shared(qdisc, &flows, "400 pkt");
+        assert_eq!(outcome.flow(0).lost_data, 0);
         let mut arrived: HashMap<u32, u64> = HashMap::new();
         let mut worst = 0.0f64;
-        for row in seen.packets("a->b").filter(|r| r.flow == 0) {
+        for row in outcome.packets("a->b").filter(|r| r.flow == 0) {
             match row.event {
                 Event::Arrival => drop(arrived.insert(row.seq, row.at.0)),
                 _ => worst = worst.max((row.at.0 - arrived[&row.seq]) as f64 * 1e-12 + 0.8e-3),
@@ -122,9 +123,9 @@ fn together(cc: Value, tcp: Value, scale: f64) -> Run {
 }
 
 /// Mean windows of the two flows between two times.
-fn windows(seen: &Run, from: f64, to: f64) -> [f64; 2] {
+fn windows(outcome: &Run, from: f64, to: f64) -> [f64; 2] {
     let mut sums = [0.0; 2];
-    let samples = seen.results.flow_samples.rows();
+    let samples = outcome.results.flow_samples.rows();
     let rows = (from * 100.0) as usize..(to * 100.0) as usize;
     for k in rows.clone() {
         for (f, sum) in sums.iter_mut().enumerate() {
@@ -144,29 +145,29 @@ fn chiu_and_jain_aimd_becomes_fair_aiad_keeps_differences_mimd_ratios() {
     // Under AIAD they hit both windows alike and cancel: the same 2 segments are allowed after all cuts
     // together.
     let tcp = json!({"ecn": true, "delayed_ack": 1, "initial_window": 2});
-    let seen = together(json!("aimd"), tcp.clone(), 1.0);
-    let [a, b] = windows(&seen, 1.0, 3.0);
+    let outcome = together(json!("aimd"), tcp.clone(), 1.0);
+    let [a, b] = windows(&outcome, 1.0, 3.0);
     assert!(a > 1.5 * b, "they begin apart: {a} {b}");
-    let [a, b] = windows(&seen, 40.0, 60.0);
-    println!("aimd: {a:.2} {b:.2}, goodputs {:.0} {:.0}", seen.goodput(0), seen.goodput(1));
+    let [a, b] = windows(&outcome, 40.0, 60.0);
+    println!("aimd: {a:.2} {b:.2}, goodputs {:.0} {:.0}", outcome.goodput(0), outcome.goodput(1));
     assert!((a - b).abs() < 2.0, "{a} {b}");
     // Two segments of difference and the part of a segment that is not sent.
-    let ratio = seen.goodput(0) / seen.goodput(1);
+    let ratio = outcome.goodput(0) / outcome.goodput(1);
     assert!((ratio - 1.0).abs() < 3.0 / a.min(b), "goodputs follow: {ratio}");
-    assert_eq!(seen.flow(0).lost_data + seen.flow(1).lost_data, 0);
+    assert_eq!(outcome.flow(0).lost_data + outcome.flow(1).lost_data, 0);
 
-    let seen = together(json!({"kind": "aiad", "a": 1, "d": 8}), tcp.clone(), 1.0);
-    let ([a, b], [c, d]) = (windows(&seen, 3.0, 6.0), windows(&seen, 50.0, 60.0));
-    let cuts = seen.flow(0).sender.ecn_reductions;
+    let outcome = together(json!({"kind": "aiad", "a": 1, "d": 8}), tcp.clone(), 1.0);
+    let ([a, b], [c, d]) = (windows(&outcome, 3.0, 6.0), windows(&outcome, 50.0, 60.0));
+    let cuts = outcome.flow(0).sender.ecn_reductions;
     println!("aiad: {:.2} then {:.2} after {cuts} cuts", a - b, c - d);
     assert!(a - b > 10.0 && cuts > 50, "{a} {b} {cuts}");
     assert!(((c - d) - (a - b)).abs() < 2.0, "{a} {b} {c} {d}");
 
     // The part of a segment that a cut loses is a larger share of the smaller window d: a drift of the
     // ratio by up to 1 / (0.8 d) per cut. Ten times the rate makes that small.
-    let seen = together(json!({"kind": "mimd", "a": 1.02, "b": 0.8}), tcp, 10.0);
-    let ([a, b], [c, d]) = (windows(&seen, 3.0, 6.0), windows(&seen, 30.0, 40.0));
-    let cuts = seen.flow(1).sender_at_warmup.ecn_reductions;
+    let outcome = together(json!({"kind": "mimd", "a": 1.02, "b": 0.8}), tcp, 10.0);
+    let ([a, b], [c, d]) = (windows(&outcome, 3.0, 6.0), windows(&outcome, 30.0, 40.0));
+    let cuts = outcome.flow(1).sender_at_warmup.ecn_reductions;
     let drift = cuts as f64 / (0.8 * d);
     println!("mimd: {:.3} then {:.3} after {cuts} cuts; drift up to {drift:.3}", a / b, c / d);
     assert!(a / b > 1.5 && cuts > 20 && drift < 0.4, "{a} {b} {cuts} {drift}");
@@ -176,11 +177,11 @@ fn chiu_and_jain_aimd_becomes_fair_aiad_keeps_differences_mimd_ratios() {
 #[test]
 fn weights_that_look_like_one_for_each_flow_are_doubted() {
     let doubts = |weights: Value, classes: &str| {
-        let seen = run(json!({
+        let outcome = run(json!({
             "net": {"kind": "dumbbell", "pairs": 3, "rate": 1e6, "rtt": 0.1, "qdisc": {"kind": "fq", "weights": weights}},
             "flows": [{"pair": 0, "count": 3}], "classes": classes, "duration": 1,
         }));
-        ackclock_core::compile::warnings(&seen.plan)
+        ackclock_core::compile::warnings(&outcome.plan)
     };
     let sentence = "the weights of link r0->r1 go to classes, of which each flow has two: 1 to the data of f0, \
         2 to the acknowledgements of f0, 3 to the data of f1; with classes = \"flow\" they go to flows";

@@ -30,34 +30,39 @@ fn lost(run: &Run, reason: DropReason) -> u64 {
 #[test]
 fn a_constant_hold_is_a_longer_wire() {
     let hold = json!([{"kind": "jitter", "shape": "uniform", "mean": "7 ms", "spread": 0}]);
-    let held = transfer(hold, json!({}));
+    let delayed = transfer(hold, json!({}));
     let rtt = |run: &Run| run.flow(0).sender.rtt_min_s;
     let plain = transfer(json!([]), json!({}));
-    assert!((rtt(&held) - rtt(&plain) - 0.007).abs() < 1e-9, "{} {}", rtt(&held), rtt(&plain));
-    assert_eq!(held.flow(0).sender.timeouts, plain.flow(0).sender.timeouts);
+    assert!(
+        (rtt(&delayed) - rtt(&plain) - 0.007).abs() < 1e-9,
+        "{} {}",
+        rtt(&delayed),
+        rtt(&plain)
+    );
+    assert_eq!(delayed.flow(0).sender.timeouts, plain.flow(0).sender.timeouts);
 }
 
 /// With p = 0.02, r = 0.2 and all lost in the bad state the loss ratio is 0.02 / 0.22 = 9.1 %.
 #[test]
 fn bursty_loss_is_counted_on_the_wire_and_its_packets_have_departed() {
     let bursts = json!([{"kind": "gilbert-elliott", "to_bad": 0.02, "to_good": 0.2}]);
-    let seen = datagrams(bursts, 100);
-    let link = seen.link("a->b");
-    let wire = lost(&seen, DropReason::Wire);
+    let outcome = datagrams(bursts, 100);
+    let link = outcome.link("a->b");
+    let wire = lost(&outcome, DropReason::Wire);
     assert_eq!((link.drops, link.departed), (wire, link.arrived));
     // Losses in bursts of 5 on average: the variance is about (2 / 0.22 - 1) times the binomial one.
     let (n, p) = (link.departed as f64, 0.02 / 0.22);
     let error = (n * p * (1.0 - p) * (2.0 / 0.22 - 1.0)).sqrt();
     assert!((wire as f64 - n * p).abs() < 5.0 * error, "{wire} of {n}");
-    assert_eq!(seen.flow(0).lost_data, wire);
-    assert_eq!(seen.results.drops.len() as u64, wire);
+    assert_eq!(outcome.flow(0).lost_data, wire);
+    assert_eq!(outcome.results.drops.len() as u64, wire);
 }
 
 #[test]
 fn copies_reach_the_receiver_and_are_no_more_goodput() {
-    let seen =
+    let outcome =
         transfer(json!([{"kind": "duplicate", "probability": 0.1}]), json!({"size": "3 MB"}));
-    let flow = seen.flow(0);
+    let flow = outcome.flow(0);
     assert_eq!(flow.receiver.delivered_bytes, 3_000_000);
     // 2055 segments, five standard deviations of the binomial: 68.
     let copies = flow.receiver.duplicate_packets;
@@ -84,8 +89,8 @@ fn reordering_causes_fast_retransmits_when_it_is_deep_enough() {
 /// Of 200 packets a second, frames of 20 ms hold four.
 #[test]
 fn aggregated_packets_arrive_together() {
-    let seen = datagrams(json!([{"kind": "aggregation", "interval": "20 ms"}]), 10);
-    assert_eq!(seen.link("a->b").drops, 0);
+    let outcome = datagrams(json!([{"kind": "aggregation", "interval": "20 ms"}]), 10);
+    assert_eq!(outcome.link("a->b").drops, 0);
     let thin = |thin_acks: bool| {
         let spec = json!([{"kind": "aggregation", "interval": "20 ms", "thin_acks": thin_acks}]);
         let link = json!({"rate": "10 Mbps", "delay": "10 ms", "buffer": "100 pkt", "back_impairments": spec});
@@ -107,9 +112,9 @@ fn aggregated_packets_arrive_together() {
 fn a_shorter_path_overtakes() {
     let steps = json!([{"kind": "delay-steps", "steps": [
         {"at": "1 s", "extra": "30 ms"}, {"at": "2 s", "extra": "0 s"}, {"at": "3 s", "extra": "30 ms"}]}]);
-    let seen = transfer(steps, json!({"stop": "4 s"}));
-    assert!(seen.flow(0).receiver.duplicate_packets + seen.flow(0).sender.retransmits > 0);
-    assert_eq!(seen.link("a->b").drops_by_reason[DropReason::Wire as usize], 0);
+    let outcome = transfer(steps, json!({"stop": "4 s"}));
+    assert!(outcome.flow(0).receiver.duplicate_packets + outcome.flow(0).sender.retransmits > 0);
+    assert_eq!(outcome.link("a->b").drops_by_reason[DropReason::Wire as usize], 0);
 }
 
 #[test]
@@ -128,13 +133,19 @@ fn mistakes_name_the_list_and_the_parameter() {
     let of = |impairments: Value, delay: &str| {
         let link = json!({"rate": "10 Mbps", "delay": delay, "impairments": impairments});
         let flow = json!({"src": "a", "dst": "b"});
-        let found = problems(&json!({"net": wire(link), "flows": [flow], "duration": 1}));
-        found.into_iter().map(|(path, message)| format!("{path}: {message}")).collect::<Vec<_>>()
+        let mistakes = problems(&json!({"net": wire(link), "flows": [flow], "duration": 1}));
+        mistakes.into_iter().map(|(path, message)| format!("{path}: {message}")).collect::<Vec<_>>()
     };
-    let seen = of(json!(["jiter"]), "1 ms");
-    assert!(seen[0].contains("impairments[0]") && seen[0].contains("\"jitter\""), "{seen:?}");
-    let seen = of(json!([{"kind": "duplicate", "probability": 2}]), "1 ms");
-    assert!(seen[0].contains("impairments[0]") && seen[0].contains("probability"), "{seen:?}");
-    let seen = of(json!(["jitter"]), "0 s");
-    assert!(seen[0].contains("delay of more than 0 s"), "{seen:?}");
+    let sentences = of(json!(["jiter"]), "1 ms");
+    assert!(
+        sentences[0].contains("impairments[0]") && sentences[0].contains("\"jitter\""),
+        "{sentences:?}"
+    );
+    let sentences = of(json!([{"kind": "duplicate", "probability": 2}]), "1 ms");
+    assert!(
+        sentences[0].contains("impairments[0]") && sentences[0].contains("probability"),
+        "{sentences:?}"
+    );
+    let sentences = of(json!(["jitter"]), "0 s");
+    assert!(sentences[0].contains("delay of more than 0 s"), "{sentences:?}");
 }

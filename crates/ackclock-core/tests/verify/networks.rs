@@ -100,20 +100,20 @@ fn published_hot() -> PathBuf {
 /// Nodes that are no leaves, each with its number of leaves, and the links between them. Leaves of one
 /// node can be exchanged, so two graphs are isomorphic where these are.
 fn collapsed(graph: &Neighbours) -> UnGraph<usize, ()> {
-    let mut made = UnGraph::new_undirected();
+    let mut tree = UnGraph::new_undirected();
     let mut index = BTreeMap::new();
     for (node, near) in graph.iter().filter(|(_, near)| near.len() > 1) {
         let leaves = near.iter().filter(|n| graph[*n].len() == 1).count();
-        index.insert(node, made.add_node(leaves));
+        index.insert(node, tree.add_node(leaves));
     }
     for (node, near) in graph {
         for other in near.iter().filter(|other| *other > node) {
             if let (Some(a), Some(b)) = (index.get(node), index.get(other)) {
-                made.add_edge(*a, *b, ());
+                tree.add_edge(*a, *b, ());
             }
         }
     }
-    made
+    tree
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_traffic_pattern_fills_a_packet_run_and_shifts_with_the_seed_only() {
 #[test]
 fn a_pattern_connects_all_nodes_of_a_map_and_only_hosts_where_there_are_hosts() {
     let link = |a: &str, b: &str| json!({"a": a, "b": b, "rate": "1 Mbps", "delay": "1 ms"});
-    let drawn = |net: &Value, hosts: Value| -> BTreeSet<u32> {
+    let hosts_of = |net: &Value, hosts: Value| -> BTreeSet<u32> {
         let run = crate::common::run(json!({
             "net": net, "duration": "1 ms",
             "flows": [{"between": "uniform-pairs", "hosts": hosts, "count": 100, "start": "2 ms"}],
@@ -155,12 +155,12 @@ fn a_pattern_connects_all_nodes_of_a_map_and_only_hosts_where_there_are_hosts() 
     let mut links = [link("a", "b"), link("b", "c"), link("a", "d"), link("a", "d")];
     links[3]["id"] = json!("second");
     let map = json!({"kind": "graph", "links": links});
-    assert_eq!(drawn(&map, Value::Null), BTreeSet::from([0, 1, 2, 3]));
-    assert_eq!(drawn(&map, json!("leaves")), BTreeSet::from([2, 3]));
-    assert_eq!(drawn(&map, json!(["d", "b"])), BTreeSet::from([1, 3]));
+    assert_eq!(hosts_of(&map, Value::Null), BTreeSet::from([0, 1, 2, 3]));
+    assert_eq!(hosts_of(&map, json!("leaves")), BTreeSet::from([2, 3]));
+    assert_eq!(hosts_of(&map, json!(["d", "b"])), BTreeSet::from([1, 3]));
     let star = json!({"kind": "star", "hosts": 3, "rate": "1 Mbps", "delay": "1 ms"});
-    assert_eq!(drawn(&star, Value::Null).len(), 3);
-    assert_eq!(drawn(&star, json!("all")).len(), 4);
+    assert_eq!(hosts_of(&star, Value::Null).len(), 3);
+    assert_eq!(hosts_of(&star, json!("all")).len(), 4);
 }
 
 #[test]
@@ -185,16 +185,16 @@ fn what_a_pattern_cannot_do_is_reported_at_its_place() {
     );
     let hosts =
         |hosts: Value| refused(json!({"between": "uniform-pairs", "hosts": hosts}), json!([]));
-    let said = hosts(json!("leafs"));
+    let messages = hosts(json!("leafs"));
     assert_eq!(
-        said,
+        messages,
         ["flows[0].hosts: is \"leafs\"; expected \"all\", \"leaves\" or a list of nodes"]
     );
     let twice = hosts(json!(["h0", "h0"]));
     assert_eq!(twice, ["flows[0].hosts: names \"h0\" twice; expected different nodes"]);
     let nowhere = hosts(json!(["h0", "nowhere", "h7"]));
-    let places: Vec<&str> = nowhere.iter().filter_map(|said| said.split(':').next()).collect();
-    assert_eq!(places, ["flows[0].hosts[1]", "flows[0].hosts[2]"]);
+    let paths: Vec<&str> = nowhere.iter().filter_map(|message| message.split(':').next()).collect();
+    assert_eq!(paths, ["flows[0].hosts[1]", "flows[0].hosts[2]"]);
     let alone = refused(json!({"pair": 0, "hosts": "all"}), json!([]));
     assert_eq!(alone, ["flows[0].hosts: has no effect without between; expected both"]);
     let generated = refused(
@@ -214,17 +214,18 @@ mod needs_data {
         let text = std::fs::read_to_string(folder.join("edges.csv")).expect("the file can be read");
         let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|l| l.split(',').collect()).collect();
         let published = neighbours(rows.iter().map(|r| (r[0], r[1])));
-        let made = layout(json!({"kind": "hot"}));
-        assert_eq!(rows.len(), made.links.len());
-        let (ours, theirs) = (collapsed(&of(&made)), collapsed(&published));
+        let hot = layout(json!({"kind": "hot"}));
+        assert_eq!(rows.len(), hot.links.len());
+        let (ours, theirs) = (collapsed(&of(&hot)), collapsed(&published));
         assert_eq!((theirs.node_count(), theirs.edge_count()), (171, 220));
         assert!(is_isomorphic_matching(&ours, &theirs, |a, b| a == b, |(), ()| true));
 
         // The assigned capacities are the same, as a multiset: geometric, with 100 Mb/s leaves.
-        let mut given: Vec<u64> = rows.iter().map(|r| r[2].parse().expect("a rate")).collect();
-        let mut rates: Vec<u64> = made.links.iter().map(|l| l.rate.0).collect();
-        given.sort_unstable();
+        let mut published_rates: Vec<u64> =
+            rows.iter().map(|r| r[2].parse().expect("a rate")).collect();
+        let mut rates: Vec<u64> = hot.links.iter().map(|l| l.rate.0).collect();
+        published_rates.sort_unstable();
         rates.sort_unstable();
-        assert_eq!(given, rates);
+        assert_eq!(published_rates, rates);
     }
 }

@@ -10,17 +10,17 @@ const SERVICE: f64 = 1e-3;
 /// A run of `n` Poisson arrivals at load `rho`; the first tenth is warm-up.
 fn poisson(rho: f64, n: usize, buffer: &str, seed: u64) -> Run {
     let mut uniform = Uniform(seed);
-    let mut at = 0.0;
+    let mut time = 0.0;
     let packets: Vec<Value> = (0..n)
         .map(|_| {
-            at -= uniform.next().ln() * SERVICE / rho;
-            json!([at, 1000])
+            time -= uniform.next().ln() * SERVICE / rho;
+            json!([time, 1000])
         })
         .collect();
     run(json!({
         "net": wire(json!({"rate": "8 Mbps", "delay": "1 ms", "buffer": buffer})),
         "flows": [{"src": "a", "dst": "b", "source": {"kind": "trace", "packets": packets}}],
-        "duration": at, "warmup": at / 10.0,
+        "duration": time, "warmup": time / 10.0,
     }))
 }
 
@@ -59,8 +59,8 @@ fn loss(rho: f64, k: usize) -> f64 {
     }
     let mut pi = vec![1.0];
     for j in 0..k - 1 {
-        let others: f64 = (1..=j).map(|i| pi[i] * a[j - i + 1]).sum();
-        pi.push((pi[j] - pi[0] * a[j] - others) / a[0]);
+        let sum_of_rest: f64 = (1..=j).map(|i| pi[i] * a[j - i + 1]).sum();
+        pi.push((pi[j] - pi[0] * a[j] - sum_of_rest) / a[0]);
     }
     let total: f64 = pi.iter().sum();
     1.0 - 1.0 / (1.0 / total + rho)
@@ -73,14 +73,14 @@ fn m_d_1_k_loses_as_its_embedded_chain_says() {
     // A buffer of B packets and the one in service: K = B + 1.
     for (rho, buffer) in [(0.8, 1usize), (0.8, 4), (1.2, 5)] {
         let law = loss(rho, buffer + 1);
-        let seen: Vec<f64> = (0..12)
+        let losses: Vec<f64> = (0..12)
             .map(|s| {
                 let run = poisson(rho, 20_000, &format!("{buffer} pkt"), 2000 + s);
                 let link = run.link("a->b");
                 link.window_drops as f64 / link.window_arrived as f64
             })
             .collect();
-        let (mean, error) = mean_and_error(&seen);
+        let (mean, error) = mean_and_error(&losses);
         println!("rho {rho}, buffer {buffer}: loss {mean:.5} +- {error:.5}, law {law:.5}");
         assert!(error < 0.05 * law, "{error}");
         assert!(

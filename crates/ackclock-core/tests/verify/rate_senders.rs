@@ -28,10 +28,10 @@ fn by_flow_level(example: &Example, policy: &str, sharing: &str) -> (Vec<f64>, V
         FluidNet::new(example.capacity.clone(), starts, example.flows.concat(), vec![]).unwrap();
     let policy = policy::build(&Spec::from(policy), &PolicyEnv, "sender").unwrap();
     let sharing = sharing::build(&Spec::from(sharing), &SharingEnv, "sharing").unwrap();
-    let found =
+    let solution =
         fixed_point(&net, &Policies::all(policy), &Routers::all(sharing), &[], &Options::default())
             .unwrap();
-    (found.outcome.demand.clone(), found.outcome.goodputs(&net))
+    (solution.outcome.demand.clone(), solution.outcome.goodputs(&net))
 }
 
 /// The same by packets: fire-hoses with packets of 1000 bytes, buffers of 40 packets, and random arrivals where the
@@ -65,14 +65,15 @@ fn by_packets(example: &Example, policy: &str, qdisc: &str) -> (Vec<f64>, Vec<f6
             })
         })
         .collect();
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": {"kind": "graph", "nodes": nodes, "links": links}, "flows": flows,
         "duration": 15, "warmup": 8,
     }));
-    let rate = |bytes: u64| bytes as f64 * 8.0 / seen.results.window_s / 1e6;
-    let sent = (0..flows.len())
-        .map(|i| rate(seen.flow(i).sender.sent_bytes - seen.flow(i).sender_at_warmup.sent_bytes));
-    (sent.collect(), (0..flows.len()).map(|i| seen.goodput(i) / 1e6).collect())
+    let rate = |bytes: u64| bytes as f64 * 8.0 / outcome.results.window_s / 1e6;
+    let sent = (0..flows.len()).map(|i| {
+        rate(outcome.flow(i).sender.sent_bytes - outcome.flow(i).sender_at_warmup.sent_bytes)
+    });
+    (sent.collect(), (0..flows.len()).map(|i| outcome.goodput(i) / 1e6).collect())
 }
 
 /// The paper's figures 1 and 2: two senders of 20, whose flows share a link of 20; D1's link differs.
@@ -159,7 +160,7 @@ fn fire_hoses_over_fifo_settle_at_the_rates_of_the_flow_level_engine() {
 #[test]
 fn coded_goodput_is_what_arrives_over_one_plus_the_overhead_in_whole_blocks() {
     // A link that loses a fifth at random: nothing is sent again, and each arrival counts.
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": wire(json!({"rate": "10 Mbps", "delay": "5 ms", "buffer": "unlimited", "loss": 0.2})),
         "flows": [{"src": "a", "dst": "b", "source": {
             "kind": "coded", "block": 100, "overhead": 0.05,
@@ -167,7 +168,7 @@ fn coded_goodput_is_what_arrives_over_one_plus_the_overhead_in_whole_blocks() {
         }, "stop": 100}],
         "duration": 101,
     }));
-    let flow = seen.flow(0);
+    let flow = outcome.flow(0);
     let (sent, arrived) = (flow.sender.sent_packets, flow.receiver.received_packets);
     assert_eq!(sent, 100_000);
     // Five standard deviations of a binomial number: 5 sqrt(100,000 x 0.16) = 632.
@@ -177,21 +178,21 @@ fn coded_goodput_is_what_arrives_over_one_plus_the_overhead_in_whole_blocks() {
     assert_eq!(flow.sender.retransmits, 0);
     // Two fire-hoses over one fair link: each gets half, less the overhead.
     let hose = json!({"kind": "coded", "block": 50, "overhead": 0.1, "source": "fire-hose"});
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": {"kind": "dumbbell", "pairs": 2, "rate": "10 Mbps", "qdisc": "fq", "buffer": "50 pkt"},
         "flows": [{"pair": 0, "source": hose}, {"pair": 1, "source": hose}],
         "duration": 60, "warmup": 20,
     }));
     for i in 0..2 {
         // A block of 50,000 bytes more or less in 40 s is 0.2 %.
-        let share = seen.goodput(i) / (5e6 / 1.1);
+        let share = outcome.goodput(i) / (5e6 / 1.1);
         assert!((share - 1.0).abs() < 0.005, "{share}");
     }
 }
 
 /// A probe of a flow's sender.
-fn probe(seen: &Run, flow: usize, name: &str) -> f64 {
-    seen.flow(flow).sender.probes.iter().find(|(n, _)| *n == name).expect("probe exists").1
+fn probe(outcome: &Run, flow: usize, name: &str) -> f64 {
+    outcome.flow(flow).sender.probes.iter().find(|(n, _)| *n == name).expect("probe exists").1
 }
 
 #[test]
@@ -200,7 +201,7 @@ fn packet_pair_over_fq_estimates_its_fair_share_and_keeps_the_set_point() {
         let flows: Vec<Value> = (0..pairs)
             .map(|i| json!({"pair": i, "source": "packet-pair", "start": 0.137 * f64::from(i)}))
             .collect();
-        let seen = run(json!({
+        let outcome = run(json!({
             "net": {
                 "kind": "dumbbell", "pairs": pairs, "rate": "10 Mbps", "rtt": rtt, "qdisc": "fq",
                 "buffer": "200 pkt",
@@ -208,15 +209,15 @@ fn packet_pair_over_fq_estimates_its_fair_share_and_keeps_the_set_point() {
             "flows": flows, "duration": 60, "warmup": 20,
         }));
         let share = 10e6 / f64::from(pairs);
-        let link =
-            &seen.results.links[seen.plan.links.iter().position(|l| l.rate.bps() < 2e7).unwrap()];
+        let link = &outcome.results.links
+            [outcome.plan.links.iter().position(|l| l.rate.bps() < 2e7).unwrap()];
         println!("{pairs} {rtt}: queue {:.2}", link.queue_mean);
         for i in 0..pairs as usize {
-            let estimate = probe(&seen, i, "service_rate_bps") / share;
-            let goodput = seen.goodput(i) / share;
+            let estimate = probe(&outcome, i, "service_rate_bps") / share;
+            let goodput = outcome.goodput(i) / share;
             println!(
                 "  estimate {estimate:.4}, goodput {goodput:.4}, queue {:.2}",
-                probe(&seen, i, "queue_packets")
+                probe(&outcome, i, "queue_packets")
             );
             assert!((estimate - 1.0).abs() < 0.02, "{estimate}");
             assert!((goodput - 1.0).abs() < 0.02, "{goodput}");
@@ -232,19 +233,23 @@ fn packet_pair_over_fq_estimates_its_fair_share_and_keeps_the_set_point() {
 #[test]
 fn packet_pair_over_fifo_takes_the_links_rate_for_its_share() {
     let estimate = |qdisc: &str| {
-        let mut others = cbr("x", "b", 6e6, 1000);
-        others["source"]["jitter"] = json!(1);
-        let seen = run(json!({
+        let mut cross_traffic = cbr("x", "b", 6e6, 1000);
+        cross_traffic["source"]["jitter"] = json!(1);
+        let outcome = run(json!({
             "net": {"kind": "graph", "links": [
                 {"a": "h", "b": "a", "rate": "100 Mbps", "delay": "1 ms"},
                 {"a": "x", "b": "a", "rate": "100 Mbps", "delay": "1 ms"},
                 {"a": "a", "b": "b", "rate": "10 Mbps", "delay": "10 ms", "buffer": "100 pkt", "qdisc": qdisc},
             ]},
-            "flows": [{"src": "h", "dst": "b", "source": "packet-pair"}, others],
+            "flows": [{"src": "h", "dst": "b", "source": "packet-pair"}, cross_traffic],
             "duration": 60, "warmup": 20,
         }));
-        println!("{qdisc}: {:?} goodput {:.3}", seen.flow(0).sender.probes, seen.goodput(0) / 1e6);
-        probe(&seen, 0, "service_rate_bps") / 1e6
+        println!(
+            "{qdisc}: {:?} goodput {:.3}",
+            outcome.flow(0).sender.probes,
+            outcome.goodput(0) / 1e6
+        );
+        probe(&outcome, 0, "service_rate_bps") / 1e6
     };
     // Fair: 5 of 10, as the other flow offers 6.
     let fair = estimate("fq");

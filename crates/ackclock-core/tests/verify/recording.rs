@@ -28,24 +28,24 @@ fn scenario(qdisc: &str) -> Value {
 #[test]
 fn tables_and_summary_agree() {
     for qdisc in ["fifo", "red", "fq-codel"] {
-        let seen = run(scenario(qdisc));
+        let outcome = run(scenario(qdisc));
         let mut counts: HashMap<(u32, &str), u64> = HashMap::new();
-        for row in &seen.results.packets {
+        for row in &outcome.results.packets {
             *counts.entry((row.link, row.event.name())).or_default() += 1;
         }
-        let count = |l: usize, what| counts.get(&(l as u32, what)).copied().unwrap_or(0);
-        for (l, link) in seen.results.links.iter().enumerate() {
+        let count = |l: usize, event| counts.get(&(l as u32, event)).copied().unwrap_or(0);
+        for (l, link) in outcome.results.links.iter().enumerate() {
             assert_eq!(count(l, "arrival"), link.arrived, "{qdisc}");
             assert_eq!(count(l, "departure"), link.departed, "{qdisc}");
             assert_eq!(count(l, "drop"), link.drops, "{qdisc}");
-            let rows = seen.results.drops.iter().filter(|d| d.link as usize == l).count();
+            let rows = outcome.results.drops.iter().filter(|d| d.link as usize == l).count();
             assert_eq!(rows as u64, link.drops);
         }
-        assert!(seen.results.drops.len() > 10, "{qdisc}");
-        assert!(seen.results.packets.is_sorted_by_key(|r| r.at));
+        assert!(outcome.results.drops.len() > 10, "{qdisc}");
+        assert!(outcome.results.packets.is_sorted_by_key(|r| r.at));
         for i in 0..3 {
             let id = i as u32;
-            let rtts: Vec<f64> = seen
+            let rtts: Vec<f64> = outcome
                 .results
                 .recorder
                 .rtts
@@ -53,53 +53,55 @@ fn tables_and_summary_agree() {
                 .filter(|r| r.flow.0 == id)
                 .map(|r| r.rtt.seconds())
                 .collect();
-            let sender = &seen.flow(i).sender;
+            let sender = &outcome.flow(i).sender;
             assert_eq!(rtts.len() as u64, sender.rtt_count);
             assert!((rtts.iter().sum::<f64>() - sender.rtt_sum_s).abs() < 1e-6);
             if i < 2 {
                 let least = rtts.iter().copied().fold(f64::INFINITY, f64::min);
                 assert!((least - sender.rtt_min_s).abs() < 1e-12);
-                let last = seen.results.recorder.windows.iter().rfind(|w| w.flow.0 == id).unwrap();
+                let last =
+                    outcome.results.recorder.windows.iter().rfind(|w| w.flow.0 == id).unwrap();
                 assert_eq!((last.cwnd, last.ssthresh), (sender.cwnd, sender.ssthresh));
             }
             let access = format!("s{i}->r0");
-            let sent = seen
+            let sent = outcome
                 .packets(&access)
                 .filter(|r| r.flow == id && r.event.name() == "arrival" && data(r));
             assert_eq!(sent.count() as u64, sender.sent_packets);
         }
         let recoveries =
-            seen.results.recorder.states.iter().filter(|s| s.state == "recovery").count();
-        let counted: u64 = seen.results.flows.iter().map(|f| f.sender.recoveries).sum();
+            outcome.results.recorder.states.iter().filter(|s| s.state == "recovery").count();
+        let counted: u64 = outcome.results.flows.iter().map(|f| f.sender.recoveries).sum();
         assert_eq!(recoveries as u64, counted, "{qdisc}");
     }
 }
 
 #[test]
 fn samples_are_the_counters_at_their_times() {
-    let seen = run(scenario("fifo"));
-    let (flows, links) = (seen.plan.flows.len(), seen.plan.links.len());
+    let outcome = run(scenario("fifo"));
+    let (flows, links) = (outcome.plan.flows.len(), outcome.plan.links.len());
     // 8 s / 0.1 s intervals, both ends included.
-    let flow_samples = seen.results.flow_samples.rows();
+    let flow_samples = outcome.results.flow_samples.rows();
     assert_eq!(flow_samples.len(), 81 * flows);
-    assert_eq!(seen.results.flow_samples.len(), 81 * flows);
-    assert_eq!(seen.results.link_samples.len(), 81 * links);
-    let bottleneck = seen.link_id("r0->r1");
+    assert_eq!(outcome.results.flow_samples.len(), 81 * flows);
+    assert_eq!(outcome.results.link_samples.len(), 81 * links);
+    let bottleneck = outcome.link_id("r0->r1");
     for k in [0u64, 1, 17, 40, 79] {
-        let at = k * 100_000_000_000;
-        let sample = seen.results.link_samples[k as usize * links + bottleneck as usize];
-        let before = |what: &str| {
-            seen.packets("r0->r1").filter(|r| r.at.0 < at && r.event.name() == what).count() as u64
+        let time = k * 100_000_000_000;
+        let sample = outcome.results.link_samples[k as usize * links + bottleneck as usize];
+        let before = |event: &str| {
+            outcome.packets("r0->r1").filter(|r| r.at.0 < time && r.event.name() == event).count()
+                as u64
         };
         let (arrived, departed, dropped) = (before("arrival"), before("departure"), before("drop"));
         assert_eq!(sample.dropped_packets, dropped, "{k}");
         assert_eq!(u64::from(sample.queue_packets), arrived - departed - dropped, "{k}");
         for f in 0..flows {
             let sample = flow_samples[k as usize * flows + f];
-            let sent = seen
+            let sent = outcome
                 .packets(&format!("s{f}->r0"))
                 .filter(|r| {
-                    r.at.0 < at && r.flow == f as u32 && r.event.name() == "arrival" && data(r)
+                    r.at.0 < time && r.flow == f as u32 && r.event.name() == "arrival" && data(r)
                 })
                 .count() as u64;
             assert_eq!(sample.sent_packets, sent, "{k}, {f}");
@@ -142,15 +144,15 @@ fn event_tables_keep_the_requested_flows_and_links() {
     scenario["record"]["flows"] = json!([1]);
     scenario["record"]["links"] = json!(["r0->r1"]);
     let all = run(self::scenario("fifo"));
-    let seen = run(scenario);
-    assert_eq!(seen.results.digest, all.results.digest);
-    let bottleneck = seen.link_id("r0->r1");
-    assert!(seen.results.packets.iter().all(|r| r.flow == 1 && r.link == bottleneck));
+    let outcome = run(scenario);
+    assert_eq!(outcome.results.digest, all.results.digest);
+    let bottleneck = outcome.link_id("r0->r1");
+    assert!(outcome.results.packets.iter().all(|r| r.flow == 1 && r.link == bottleneck));
     let expected =
         all.results.packets.iter().filter(|r| r.flow == 1 && r.link == bottleneck).count();
-    assert_eq!(seen.results.packets.len(), expected);
-    assert!(!seen.results.drops.is_empty() && seen.results.drops.iter().all(|r| r.flow == 1));
-    let recorder = &seen.results.recorder;
+    assert_eq!(outcome.results.packets.len(), expected);
+    assert!(!outcome.results.drops.is_empty() && outcome.results.drops.iter().all(|r| r.flow == 1));
+    let recorder = &outcome.results.recorder;
     assert!(recorder.windows.iter().all(|r| r.flow.0 == 1), "windows of other flows");
     assert!(recorder.rtts.iter().all(|r| r.flow.0 == 1), "rtts of other flows");
     assert!(recorder.states.iter().all(|r| r.flow.0 == 1), "states of other flows");
@@ -159,13 +161,13 @@ fn event_tables_keep_the_requested_flows_and_links() {
 /// The last row of each variable in the series is what the table at the end has.
 #[test]
 fn the_series_of_probes_ends_with_the_probes_of_the_end() {
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": {"kind": "dumbbell", "pairs": 1, "rate": "10 Mbps", "rtt": "40 ms", "buffer": "1 bdp"},
         "flows": [{"pair": 0, "cc": "bbr3"}], "duration": 8,
         "record": {"tables": ["probe_series"]},
     }));
-    let end = &seen.flow(0).sender.probes;
-    let rows = &seen.results.recorder.probe_series;
+    let end = &outcome.flow(0).sender.probes;
+    let rows = &outcome.results.recorder.probe_series;
     assert!(rows.windows(2).all(|pair| pair[0].at <= pair[1].at));
     assert!(rows.len() > 100, "{}", rows.len());
     for &(name, value) in end {
@@ -215,10 +217,10 @@ fn a_narrow_second_link_makes_half_of_the_first_vain() {
             "source": {"kind": "cbr", "rate": "8 Mbps", "packet": 1000}}],
         "duration": 1, "record": {"tables": ["ledger", "drops"]},
     });
-    let seen = run(scenario.clone());
-    let (wide, narrow) = (seen.link_id("wide"), seen.link_id("narrow"));
+    let outcome = run(scenario.clone());
+    let (wide, narrow) = (outcome.link_id("wide"), outcome.link_id("narrow"));
     let (sent, drops) =
-        (seen.results.links[wide as usize].departed, seen.results.drops.len() as u64);
+        (outcome.results.links[wide as usize].departed, outcome.results.drops.len() as u64);
     assert!((40..=50).contains(&drops), "{drops}");
     let rows = ledger(&scenario);
     let hose = |link, fate, holder: &str, packets: u64| {
@@ -248,19 +250,19 @@ fn duplicates_and_lost_acknowledgements_are_those_that_the_ends_counted() {
             "flows": [{"src": "a", "dst": "c", "size": 1_168_000, "transport": transport}],
             "duration": 60, "seed": 5, "record": {"tables": ["ledger", "packets"]},
         });
-        let seen = run(scenario.clone());
-        let flow = seen.flow(0);
+        let outcome = run(scenario.clone());
+        let flow = outcome.flow(0);
         assert!(flow.sender.completed_s > 0.0, "{transport}");
         assert!(flow.lost_acks > 20, "{transport}: {flow:?}");
         duplicates += flow.receiver.duplicate_packets;
-        let last = seen.link_id("b->c");
+        let last = outcome.link_id("b->c");
         let rows = ledger(&scenario);
         let sum = |link, is_ack, fate| -> u64 {
             rows.iter().filter(|r| (r.0, r.2, r.3) == (link, is_ack, fate)).map(|r| r.5).sum()
         };
         let mut sizes: Vec<u64> = Vec::new();
         let mut seen_before: HashMap<u32, u32> = HashMap::new();
-        for row in seen.packets("b->c").filter(|r| data(r) && r.event.name() == "departure") {
+        for row in outcome.packets("b->c").filter(|r| data(r) && r.event.name() == "departure") {
             let times = seen_before.entry(row.segment).or_default();
             *times += 1;
             if *times > 1 {
@@ -271,17 +273,18 @@ fn duplicates_and_lost_acknowledgements_are_those_that_the_ends_counted() {
         assert_eq!(sum(last, false, "duplicate"), sizes.iter().sum::<u64>(), "{transport}");
         // Acknowledgements are lost before the link from c to b sends them, so they waste nothing; data lost at
         // b has been sent by the first link.
-        assert_eq!(sum(seen.link_id("c->b"), true, "lost"), 0);
-        let lost: u64 = seen
+        assert_eq!(sum(outcome.link_id("c->b"), true, "lost"), 0);
+        let lost: u64 = outcome
             .packets("b->c")
             .filter(|r| data(r) && r.event.name() == "drop")
             .map(|r| u64::from(r.size))
             .sum();
         assert!(lost > 0);
-        assert_eq!(sum(seen.link_id("a->b"), false, "lost"), lost, "{transport}");
+        assert_eq!(sum(outcome.link_id("a->b"), false, "lost"), lost, "{transport}");
         // Random losses are nobody's buffer.
-        let held = |r: &&(u32, u32, bool, &str, String, u64)| r.3 == "lost" && !r.4.is_empty();
-        assert_eq!(rows.iter().filter(held).count(), 0, "{transport}");
+        let is_named_lost =
+            |r: &&(u32, u32, bool, &str, String, u64)| r.3 == "lost" && !r.4.is_empty();
+        assert_eq!(rows.iter().filter(is_named_lost).count(), 0, "{transport}");
     }
     assert!(duplicates > 0);
 }

@@ -18,8 +18,8 @@ fn named(id: &str, rate: f64, more: Value) -> Value {
     flow
 }
 
-fn megabits(seen: &Run, count: usize) -> Vec<f64> {
-    (0..count).map(|i| seen.goodput(i) / 1e6).collect()
+fn megabits(outcome: &Run, count: usize) -> Vec<f64> {
+    (0..count).map(|i| outcome.goodput(i) / 1e6).collect()
 }
 
 /// Link-sharing (Bennett & Zhang 1997, section 2): what flow `a2` leaves goes to `a1` of the same agency, not
@@ -37,12 +37,12 @@ fn what_a_class_leaves_goes_to_its_siblings() {
         named("a2", 1.5e6, json!({})),
         named("b1", 9e6, json!({ "dscp": "af11" })),
     ]);
-    let seen = run(on_link(tree, flows));
-    for (got, due) in megabits(&seen, 3).iter().zip([6.0, 1.5, 2.5]) {
+    let outcome = run(on_link(tree, flows));
+    for (got, due) in megabits(&outcome, 3).iter().zip([6.0, 1.5, 2.5]) {
         // Of 10 Mbit over 10 s a packet or two at each end.
         assert!((got - due).abs() < 0.01, "{got} {due}");
     }
-    assert_eq!(seen.flow(1).lost_data, 0);
+    assert_eq!(outcome.flow(1).lost_data, 0);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn strict_priority_starves_and_weighted_does_not() {
 #[test]
 fn labels_of_the_edge_reach_the_core() {
     let flows: Vec<Value> = [2e6, 4e6, 8e6].iter().map(|&rate| cbr("a", "c", rate, 1000)).collect();
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": { "kind": "graph", "links": [
             { "a": "a", "b": "b", "rate": "100 Mbps", "delay": "1 ms", "buffer": "64 kB",
               "qdisc": "core-stateless" },
@@ -72,23 +72,23 @@ fn labels_of_the_edge_reach_the_core() {
         ] },
         "flows": flows, "duration": 30, "warmup": 5,
     }));
-    for (got, due) in megabits(&seen, 3).iter().zip([2.0, 4.0, 4.0]) {
+    for (got, due) in megabits(&outcome, 3).iter().zip([2.0, 4.0, 4.0]) {
         assert!((got - due).abs() < 0.1 * due, "{got} {due}");
     }
-    let kept = ["a->b", "b->c"].map(|link| seen.link(link).state.flows);
-    assert_eq!(kept, [3, 0]);
+    let flow_states = ["a->b", "b->c"].map(|link| outcome.link(link).state.flows);
+    assert_eq!(flow_states, [3, 0]);
 }
 
 /// Five FAST flows, each started when those before it are steady; each keeps `alpha` packets in the queue.
 fn late_comers(qdisc: &str, tcp: Value) -> Vec<f64> {
     let flow = |i: usize| json!({ "pair": i, "start": 20 * i, "cc": { "kind": "fast", "alpha": 50 }, "tcp": tcp });
     let flows: Vec<Value> = (0..4).map(flow).collect();
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": { "kind": "dumbbell", "pairs": 4, "rate": "50 Mbps", "delay": "20 ms",
                  "buffer": "2000 pkt", "access_rate": "1 Gbps", "qdisc": qdisc },
         "flows": flows, "duration": 120, "warmup": 100,
     }));
-    megabits(&seen, 4)
+    megabits(&outcome, 4)
 }
 
 /// Late-comers mistake the queue that they find for propagation and take more than the others (Low et al.
@@ -103,8 +103,8 @@ fn queueing_that_is_known_does_no_harm_to_the_first() {
     let unknown = late_comers("fifo", json!({}));
     assert!(spread(&unknown) > 1.8, "{unknown:?}");
     for qdisc in ["fifo", "fq"] {
-        let known = late_comers(qdisc, json!({ "aqt": true }));
-        assert!(spread(&known) < 1.1, "{qdisc}: {known:?}");
+        let informed = late_comers(qdisc, json!({ "aqt": true }));
+        assert!(spread(&informed) < 1.1, "{qdisc}: {informed:?}");
     }
     let first = late_comers("priority", json!({ "first_priority": 1, "delayed_ack": 1 }));
     assert!(spread(&first) < 1.2, "{first:?}");

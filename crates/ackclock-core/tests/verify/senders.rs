@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::common::{Run, run, wire};
 
-fn packets_per_second(seen: &Run, flow: usize) -> f64 {
-    let flow = seen.flow(flow);
+fn packets_per_second(outcome: &Run, flow: usize) -> f64 {
+    let flow = outcome.flow(flow);
     let sent = flow.sender.sent_packets - flow.sender_at_warmup.sent_packets;
-    sent as f64 / seen.results.window_s
+    sent as f64 / outcome.results.window_s
 }
 
 #[test]
@@ -20,14 +20,14 @@ fn tfrc_sends_at_the_rate_of_its_equation() {
     // 1 / (R (sqrt(0.02/3) + 12 sqrt(0.03/8) 0.01 (1 + 0.0032))) = 1 / (R 0.0890217) = 112.32 packets/s.
     // The least that may be off is a packet of the 11232; timestamps tick every 62.5 ns.
     let drop: Vec<u64> = (1..200).map(|k| 100 * k).collect();
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": wire(json!({"rate": "1 Gbps", "delay": "50 ms", "buffer": "unlimited", "drop": drop})),
         "flows": [{"src": "a", "dst": "b", "source": {"kind": "tfrc"}}], "duration": 120, "warmup": 20,
     }));
-    let rate = packets_per_second(&seen, 0);
+    let rate = packets_per_second(&outcome, 0);
     println!("{rate:.3} packets/s");
     assert!((rate / 112.32 - 1.0).abs() < 0.002, "{rate}");
-    let flow = seen.flow(0);
+    let flow = outcome.flow(0);
     assert_eq!(flow.sender.timeouts, 0);
     assert!((flow.sender.srtt_s - 0.100_012_32).abs() < 1e-6, "{}", flow.sender.srtt_s);
     // Once per round trip, and once more per loss event.
@@ -36,9 +36,9 @@ fn tfrc_sends_at_the_rate_of_its_equation() {
 }
 
 /// Coefficient of variation of the packets that enter the link per bin, after 20 s.
-fn variation(seen: &Run, bin: f64) -> f64 {
+fn variation(outcome: &Run, bin: f64) -> f64 {
     let mut bins: Vec<f64> = Vec::new();
-    for row in seen.packets("a->b").filter(|row| row.at.seconds() >= 20.0) {
+    for row in outcome.packets("a->b").filter(|row| row.at.seconds() >= 20.0) {
         let i = ((row.at.seconds() - 20.0) / bin) as usize;
         bins.resize(bins.len().max(i + 1), 0.0);
         bins[i] += 1.0;
@@ -53,12 +53,12 @@ fn the_rate_of_tfrc_changes_less_than_that_of_tcp() {
     // Floyd, Handley, Padhye & Widmer, SIGCOMM 2000, figure 10: on time scales of a few round trips TFRC's
     // coefficient of variation is below TCP's. Independent losses of 1 %, a round trip of 100 ms.
     let of = |flow: Value| {
-        let seen = run(json!({
+        let outcome = run(json!({
             "net": wire(json!({"rate": "1 Gbps", "delay": "50 ms", "buffer": "unlimited", "loss": 0.01})),
             "flows": [flow], "duration": 320, "warmup": 20, "record": {"tables": ["packets"]},
             "tcp": {"delayed_ack": 1, "initial_ssthresh": 10},
         }));
-        [0.2, 0.5, 1.0].map(|bin| variation(&seen, bin))
+        [0.2, 0.5, 1.0].map(|bin| variation(&outcome, bin))
     };
     let tfrc = of(json!({"src": "a", "dst": "b", "source": {"kind": "tfrc"}}));
     let tcp = of(json!({"src": "a", "dst": "b", "cc": "aimd", "recovery": "sack"}));
@@ -73,19 +73,19 @@ fn decbit_keeps_about_one_packet_at_the_link() {
     // Ramakrishnan & Jain 1990: an average of one packet at the link, that in transmission included, is what
     // marks. The window moves by one packet up and an eighth down around that point. One packet on average is
     // a utilisation of 1/2 in M/M/1 and of 1 in D/D/1; trains of packets are in between.
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": wire(json!({"rate": "10 Mbps", "delay": "20 ms", "buffer": "100 pkt", "qdisc": "decbit"})),
         "flows": [{"src": "a", "dst": "b", "cc": "decbit"}],
         "tcp": {"delayed_ack": 1}, "duration": 150, "warmup": 50,
     }));
-    let link = seen.link("a->b");
+    let link = outcome.link("a->b");
     let present = link.utilisation + link.queue_mean;
     println!("utilisation {:.3}, packets at the link {present:.3}", link.utilisation);
     assert!(link.utilisation > 0.5, "{}", link.utilisation);
     assert!(present > 0.75 && present < 1.125, "{present}");
     assert!(link.marks > 0 && link.drops == 0);
     // Each mark is counted once: no reduction by ECN-Echo.
-    assert_eq!(seen.flow(0).sender.ecn_reductions, 0);
+    assert_eq!(outcome.flow(0).sender.ecn_reductions, 0);
 }
 
 /// Goodputs of two DECbit flows on one link of 10 Mbit/s, the second of which starts 5 s later, with so much
@@ -95,7 +95,7 @@ fn share_of_decbit(rtt: &str, jitter: Option<&str>) -> [f64; 2] {
         .map(|mean| json!({"kind": "jitter", "shape": "exponential", "mean": mean}))
         .into_iter()
         .collect();
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": {
             "kind": "dumbbell", "pairs": 2, "rate": "10 Mbps", "rtt": rtt, "buffer": "200 pkt",
             "qdisc": "decbit", "back_impairments": jitter,
@@ -103,7 +103,7 @@ fn share_of_decbit(rtt: &str, jitter: Option<&str>) -> [f64; 2] {
         "flows": [{"pair": 0, "cc": "decbit"}, {"pair": 1, "cc": "decbit", "start": 5}],
         "tcp": {"delayed_ack": 1}, "duration": 300, "warmup": 100,
     }));
-    [seen.goodput(0) / 1e6, seen.goodput(1) / 1e6]
+    [outcome.goodput(0) / 1e6, outcome.goodput(1) / 1e6]
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn decbit_flows_that_start_at_different_times_get_equal_shares_where_arrivals_ar
 fn reno_and_fast(control: Value) -> (f64, f64) {
     let flow = |pair: u32, cc: Value| json!({"pair": pair, "cc": cc, "recovery": "sack", "start": 0.3 * f64::from(pair)});
     let reno = || json!("aimd");
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": {
             "kind": "dumbbell", "pairs": 4, "rate": "20 Mbps", "rtt": "50 ms", "buffer": "120 pkt",
             "qdisc": {"kind": "red", "min_th": 20, "max_th": 60, "max_p": 0.02, "gentle": true},
@@ -135,7 +135,7 @@ fn reno_and_fast(control: Value) -> (f64, f64) {
         "flows": [flow(0, reno()), flow(1, reno()), flow(2, control.clone()), flow(3, control)],
         "tcp": {"delayed_ack": 1}, "duration": 300, "warmup": 100,
     }));
-    let mean = |a, b| (seen.goodput(a) + seen.goodput(b)) / 2e6;
+    let mean = |a, b| (outcome.goodput(a) + outcome.goodput(b)) / 2e6;
     (mean(0, 1), mean(2, 3))
 }
 
@@ -163,7 +163,7 @@ fn with_weights_self_tuning_fast_flows_share_in_proportion_to_them() {
             "recovery": "sack", "start": 0.3 * f64::from(pair),
         })
     };
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": {
             "kind": "dumbbell", "pairs": 2, "rate": "10 Mbps", "rtt": "50 ms", "buffer": "120 pkt",
             "qdisc": {"kind": "red", "min_th": 20, "max_th": 60, "max_p": 0.02, "gentle": true},
@@ -171,7 +171,7 @@ fn with_weights_self_tuning_fast_flows_share_in_proportion_to_them() {
         "flows": [flow(0, 0.5), flow(1, 1.0)],
         "tcp": {"delayed_ack": 1}, "duration": 500, "warmup": 200,
     }));
-    let ratio = seen.goodput(1) / seen.goodput(0);
-    println!("{ratio:.3}, {:?}", seen.flow(1).sender.probes);
+    let ratio = outcome.goodput(1) / outcome.goodput(0);
+    println!("{ratio:.3}, {:?}", outcome.flow(1).sender.probes);
     assert!((ratio - 2.0).abs() < 0.3, "{ratio}");
 }

@@ -8,9 +8,9 @@ use crate::common::{Run, extend, run, wire};
 fn transfer(link: Value, flow: Value, tcp: Value, duration: f64) -> Run {
     let mut all = json!({"rate": "100 Mbps", "delay": "20 ms", "buffer": "1000 pkt"});
     extend(&mut all, link);
-    let mut one = json!({"src": "a", "dst": "b", "cc": "aimd"});
-    extend(&mut one, flow);
-    run(json!({"net": wire(all), "flows": [one], "tcp": tcp, "duration": duration}))
+    let mut base_flow = json!({"src": "a", "dst": "b", "cc": "aimd"});
+    extend(&mut base_flow, flow);
+    run(json!({"net": wire(all), "flows": [base_flow], "tcp": tcp, "duration": duration}))
 }
 
 #[test]
@@ -19,13 +19,13 @@ fn a_timeout_at_the_end_of_a_transfer_begins_a_slow_start() {
     // 4, 8, 16 and 4 segments are sent again in six round trips of 40 ms; one at a time they take 35.
     let lost: Vec<u32> = (35..70).collect();
     for recovery in ["tahoe", "reno", "newreno", "sack"] {
-        let seen = transfer(
+        let outcome = transfer(
             json!({"drop": lost}),
             json!({"size": 70 * 1460, "recovery": recovery}),
             json!({"syn": false, "delayed_ack": 1}),
             10.0,
         );
-        let sender = &seen.flow(0).sender;
+        let sender = &outcome.flow(0).sender;
         println!("{recovery}: completed at {:.3} s", sender.completed_s);
         assert_eq!((sender.timeouts, sender.retransmits), (1, 35), "{recovery}");
         assert!((1.2..1.5).contains(&sender.completed_s), "{recovery}: {}", sender.completed_s);
@@ -34,30 +34,31 @@ fn a_timeout_at_the_end_of_a_transfer_begins_a_slow_start() {
 
 #[test]
 fn a_lost_connection_request_is_no_lost_data() {
-    let seen = transfer(json!({"drop": [0, 1]}), json!({"size": 14600}), json!({}), 20.0);
-    let flow = seen.flow(0);
+    let outcome = transfer(json!({"drop": [0, 1]}), json!({"size": 14600}), json!({}), 20.0);
+    let flow = outcome.flow(0);
     assert_eq!((flow.lost_data, flow.lost_acks, flow.sender.timeouts), (0, 0, 2));
     assert_eq!((flow.sender.sent_packets, flow.receiver.delivered_packets), (10, 10));
     assert_eq!(flow.under_way, [0, 0]);
-    assert_eq!(seen.link("a->b").drops, 2);
+    assert_eq!(outcome.link("a->b").drops, 2);
 }
 
 #[test]
 fn packets_that_fit_no_link_are_reported() {
-    let seen = transfer(json!({"mtu": 1500}), json!({"size": "1 MB"}), json!({"mss": 9000}), 10.0);
-    assert_eq!(seen.flow(0).receiver.delivered_packets, 0);
+    let outcome =
+        transfer(json!({"mtu": 1500}), json!({"size": "1 MB"}), json!({"mss": 9000}), 10.0);
+    assert_eq!(outcome.flow(0).receiver.delivered_packets, 0);
     let sentence = "flow f0 sends packets of 9040 B, more than the MTU of 1500 B of link a->b: all \
                     are dropped there";
-    assert_eq!(ackclock_core::compile::warnings(&seen.plan), [sentence]);
-    assert_eq!(seen.results.warnings, ["flow f0: nothing was delivered in 10.0 s"]);
+    assert_eq!(ackclock_core::compile::warnings(&outcome.plan), [sentence]);
+    assert_eq!(outcome.results.warnings, ["flow f0: nothing was delivered in 10.0 s"]);
 }
 
 #[test]
 fn flows_that_begin_after_the_end_are_reported() {
     let late = json!({"start": "15 s", "count": 2, "stagger": "1 s"});
-    let seen = transfer(json!({}), late, json!({}), 2.0);
+    let outcome = transfer(json!({}), late, json!({}), 2.0);
     let sentence = "2 flows, the first of them f0, start at 15 s, when the run of 2 s is over";
-    assert_eq!(ackclock_core::compile::warnings(&seen.plan), [sentence]);
+    assert_eq!(ackclock_core::compile::warnings(&outcome.plan), [sentence]);
 }
 
 #[test]
@@ -82,9 +83,9 @@ fn a_first_ssthresh_that_switches_the_slow_start_rule_off_is_reported() {
 
 #[test]
 fn listed_acknowledgements_are_dropped_on_their_way_back() {
-    let seen = transfer(json!({"back_drop": [1, 3]}), json!({"size": 146_000}), json!({}), 5.0);
-    assert_eq!((seen.flow(0).lost_data, seen.flow(0).lost_acks), (0, 2));
-    assert_eq!((seen.link("a->b").drops, seen.link("b->a").drops), (0, 2));
+    let outcome = transfer(json!({"back_drop": [1, 3]}), json!({"size": 146_000}), json!({}), 5.0);
+    assert_eq!((outcome.flow(0).lost_data, outcome.flow(0).lost_acks), (0, 2));
+    assert_eq!((outcome.link("a->b").drops, outcome.link("b->a").drops), (0, 2));
 }
 
 /// RFC 5681 section 4.1: after more than an RTO without sending the window is the initial one again.
@@ -95,14 +96,15 @@ fn an_application_that_pauses_restarts_from_the_initial_window_if_so_set() {
         let net = wire(json!({"rate": "100 Mbps", "delay": "20 ms", "buffer": "1000 pkt"}));
         let flow =
             json!({"src": "a", "dst": "b", "size": 100 * 1460, "every": "5 s", "stop": "12 s"});
-        let seen = run(json!({
+        let outcome = run(json!({
             "net": net, "flows": [flow], "duration": 20, "record": {"tables": ["packets"]},
             "tcp": {"syn": false, "delayed_ack": 1, "idle_restart": restart},
         }));
-        assert_eq!(seen.flow(0).receiver.delivered_packets, 300);
-        assert_eq!((seen.flow(0).sender.retransmits, seen.results.warnings.len()), (0, 0));
+        assert_eq!(outcome.flow(0).receiver.delivered_packets, 300);
+        assert_eq!((outcome.flow(0).sender.retransmits, outcome.results.warnings.len()), (0, 0));
         // What leaves before the first acknowledgement of the second burst comes back.
-        let sent = seen.packets("a->b").filter(|r| r.at.seconds() > 4.9 && r.at.seconds() < 5.03);
+        let sent =
+            outcome.packets("a->b").filter(|r| r.at.seconds() > 4.9 && r.at.seconds() < 5.03);
         sent.filter(|r| r.event == Event::Arrival).count()
     };
     assert_eq!(flight(true), 10);
@@ -113,10 +115,10 @@ fn an_application_that_pauses_restarts_from_the_initial_window_if_so_set() {
 #[test]
 fn bursts_need_a_size_and_an_era_that_knows_them() {
     let refused = |flow: Value, era: &str| {
-        let mut one = json!({"src": "a", "dst": "b"});
-        extend(&mut one, flow);
+        let mut base_flow = json!({"src": "a", "dst": "b"});
+        extend(&mut base_flow, flow);
         let net = wire(json!({"rate": "1 Mbps", "delay": "1 ms", "buffer": "10 pkt"}));
-        let scenario = json!({"net": net, "flows": [one], "era": era, "duration": 1});
+        let scenario = json!({"net": net, "flows": [base_flow], "era": era, "duration": 1});
         crate::common::problems(&scenario).into_iter().map(|p| p.0).collect::<Vec<_>>()
     };
     assert_eq!(refused(json!({"every": "1 s", "size": 1000}), "rfc"), [""; 0]);
@@ -133,12 +135,12 @@ fn an_application_sends_at_the_rates_of_its_steps() {
         {"at": 1, "rate": "4 Mbps"}, {"at": 2, "rate": "0 bps"}, {"at": 3},
     ]);
     let flow = json!({"src": "a", "dst": "b", "cc": "bbr3", "app": steps});
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": net, "flows": [flow], "duration": 5, "record": {"tables": ["packets"]},
     }));
     let sent = |from: f64, to: f64| {
         let within = |row: &&PacketRow| (from..to).contains(&row.at.seconds());
-        let arrivals = seen.packets("a->b").filter(|row| row.event == Event::Arrival);
+        let arrivals = outcome.packets("a->b").filter(|row| row.event == Event::Arrival);
         arrivals.filter(within).count() as f64
     };
     // 1460 bytes of payload in 1500.
@@ -154,13 +156,13 @@ fn an_application_sends_at_the_rates_of_its_steps() {
 #[test]
 fn steps_of_an_application_are_ascending_and_without_bursts_beside_them() {
     let refused = |flow: Value, era: &str| {
-        let mut one = json!({"src": "a", "dst": "b"});
-        extend(&mut one, flow);
+        let mut base_flow = json!({"src": "a", "dst": "b"});
+        extend(&mut base_flow, flow);
         let net = wire(json!({"rate": "1 Mbps", "delay": "1 ms", "buffer": "10 pkt"}));
-        let scenario = json!({"net": net, "flows": [one], "era": era, "duration": 1});
+        let scenario = json!({"net": net, "flows": [base_flow], "era": era, "duration": 1});
         crate::common::problems(&scenario).into_iter().map(|p| p.0).collect::<Vec<_>>()
     };
-    let step = |at: u32| json!({"at": at, "rate": "1 kbps"});
+    let step = |start: u32| json!({"at": start, "rate": "1 kbps"});
     assert_eq!(refused(json!({"app": [step(1), {"at": 2}]}), "rfc"), [""; 0]);
     assert_eq!(refused(json!({"app": [step(1), step(1)]}), "rfc"), ["flows[0].app[1].at"]);
     assert_eq!(refused(json!({"app": []}), "rfc"), ["flows[0].app"]);

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use crate::common::{Run, extend, run, wire};
 
 /// The mean window in segments: data packets sent in the window of measurement per round trip.
-fn mean_window(seen: &Run, rtt: f64) -> f64 {
-    let flow = seen.flow(0);
+fn mean_window(outcome: &Run, rtt: f64) -> f64 {
+    let flow = outcome.flow(0);
     let sent = flow.sender.sent_packets - flow.sender_at_warmup.sent_packets;
-    sent as f64 * rtt / seen.results.window_s
+    sent as f64 * rtt / outcome.results.window_s
 }
 
 /// Round-trip time of the lossy path: 2 x 50 ms and 12 us + 0.3 us of transmission at 1 Gb/s.
@@ -41,8 +41,8 @@ fn the_square_root_law_of_random_loss() {
     for (p, losses) in [(0.0003, 1000.0), (0.001, 2500.0), (0.003, 4000.0), (0.01, 4000.0)] {
         let law = 1.3098 / f64::sqrt(p);
         let duration = losses / p / law * RTT;
-        let seen = lossy(json!({"loss": p}), json!({"cc": "aimd"}), duration);
-        let window = mean_window(&seen, RTT);
+        let outcome = lossy(json!({"loss": p}), json!({"cc": "aimd"}), duration);
+        let window = mean_window(&outcome, RTT);
         let chance = 4.0 * 0.5 / f64::sqrt(losses);
         let timeouts = if p == 0.01 { 0.03 } else { 0.0 };
         println!("p {p}: window {window:.2}, law {law:.2}, ratio {:.4}", window / law);
@@ -69,13 +69,13 @@ fn the_square_root_law_of_periodic_loss() {
         let duration = 150.0 / p / law * RTT;
         let flow = json!({"cc": {"kind": "aimd", "count": if delayed == 1 { "segments" } else { "acks" }},
             "tcp": {"delayed_ack": delayed}});
-        let seen = lossy(json!({"drop": drop}), flow, duration);
-        let window = mean_window(&seen, RTT);
+        let outcome = lossy(json!({"drop": drop}), flow, duration);
+        let window = mean_window(&outcome, RTT);
         println!(
             "p {p}, {delayed} per ACK: window {window:.2}, law {law:.2}, ratio {:.4}",
             window / law
         );
-        assert_eq!(seen.flow(0).sender.timeouts, 0);
+        assert_eq!(outcome.flow(0).sender.timeouts, 0);
         let below = if delayed == 1 { 2.5 } else { 3.5 };
         assert!(window > law - below && window < law + 1.0, "{p} {delayed}: {window} {law}");
     }
@@ -90,10 +90,11 @@ fn heavy_loss_lies_between_pftk_and_the_square_root() {
     // The rate is that of packets sent, as theirs. T0 is the smallest RTO, 1 s. Chance: some 3000
     // losses, 1/sqrt(3000) x 4 = 7 %.
     for p in [0.02, 0.05, 0.1] {
-        let seen = lossy(json!({"loss": p}), json!({"cc": "aimd", "recovery": "reno"}), 20_000.0);
-        let flow = seen.flow(0);
+        let outcome =
+            lossy(json!({"loss": p}), json!({"cc": "aimd", "recovery": "reno"}), 20_000.0);
+        let flow = outcome.flow(0);
         let sent = flow.sender.sent_packets - flow.sender_at_warmup.sent_packets;
-        let rate = sent as f64 / seen.results.window_s;
+        let rate = sent as f64 / outcome.results.window_s;
         let pftk = 1.0
             / (RTT * f64::sqrt(2.0 * p / 3.0)
                 + f64::min(1.0, 3.0 * f64::sqrt(3.0 * p / 8.0)) * p * (1.0 + 32.0 * p * p));
@@ -149,17 +150,17 @@ fn one_flow_at_a_drop_tail_queue_draws_the_sawtooth() {
     ] {
         let pipe = 100.027;
         let [rounds, period, utilisation, mean] = sawtooth(pipe, f64::from(buffer), a, b);
-        let seen = run(json!({
+        let outcome = run(json!({
             "net": wire(json!({"rate": "12 Mbps", "delay": "49.5 ms", "buffer": format!("{buffer} pkt"), "back_buffer": "unlimited"})),
             "flows": [{"src": "a", "dst": "b", "cc": {"kind": "aimd", "a": a, "b": b}, "recovery": "sack"}],
             "tcp": {"delayed_ack": 1, "initial_ssthresh": 60}, "duration": 400, "warmup": 100,
             "record": {"tables": ["states", "windows"]},
         }));
-        let link = seen.link("a->b");
+        let link = outcome.link("a->b");
         let top = pipe + f64::from(buffer);
         let swing = (1.0 - b) * top / (0.5 * (1.0 + b) * top);
         let slack = 3.0 / rounds * swing + 1.0 / top;
-        let cuts: Vec<f64> = seen
+        let cuts: Vec<f64> = outcome
             .results
             .recorder
             .states
@@ -172,7 +173,7 @@ fn one_flow_at_a_drop_tail_queue_draws_the_sawtooth() {
         let drops = link.window_drops as f64 / cuts.len() as f64;
         // Time average of cwnd from the table of windows.
         let windows: Vec<_> =
-            seen.results.recorder.windows.iter().filter(|w| w.at.seconds() >= 100.0).collect();
+            outcome.results.recorder.windows.iter().filter(|w| w.at.seconds() >= 100.0).collect();
         let (mut area, mut time) = (0.0, 0.0);
         for pair in windows.windows(2) {
             let dt = pair[1].at.since(pair[0].at).seconds();
@@ -194,7 +195,7 @@ fn one_flow_at_a_drop_tail_queue_draws_the_sawtooth() {
             "{} {utilisation}",
             link.utilisation
         );
-        assert_eq!(seen.flow(0).sender.timeouts, seen.flow(0).sender_at_warmup.timeouts);
+        assert_eq!(outcome.flow(0).sender.timeouts, outcome.flow(0).sender_at_warmup.timeouts);
     }
 }
 
@@ -210,17 +211,17 @@ fn a_short_transfer_takes_the_rounds_of_slow_start() {
     for (segments, rounds, last) in
         [(1u64, 0.0, 0u64), (10, 0.0, 9), (11, 1.0, 0), (30, 1.0, 19), (70, 2.0, 39), (71, 3.0, 0)]
     {
-        let seen = run(json!({
+        let outcome = run(json!({
             "net": wire(json!({"rate": "1 Gbps", "delay": "50 ms", "buffer": "unlimited"})),
             "flows": [{"src": "a", "dst": "b", "cc": "aimd", "start": "0.25 s", "size": segments * 1460}],
             "tcp": {"delayed_ack": 1}, "duration": 2,
         }));
-        let flow = seen.flow(0);
-        let took = flow.sender.completed_s - 0.25;
+        let flow = outcome.flow(0);
+        let duration_s = flow.sender.completed_s - 0.25;
         // Each ACK of the first round releases two segments back to back; the transmissions of a round
         // follow each other without a gap, since its ACKs come as fast as the data went.
         let expected = 0.1 + 2.0 * ack + (rounds + 1.0) * (0.1 + tx + ack) + last as f64 * tx;
-        assert!((took - expected).abs() < 1e-9, "{segments}: {took} {expected}");
+        assert!((duration_s - expected).abs() < 1e-9, "{segments}: {duration_s} {expected}");
         assert_eq!(flow.receiver.delivered_bytes, segments * 1460);
         assert_eq!((flow.sender.sent_packets, flow.sender.retransmits), (segments, 0));
         assert_eq!(flow.under_way, [0, 0]);
@@ -239,10 +240,11 @@ fn a_hole_that_is_filled_after_a_timeout_does_not_open_the_window() {
             "record": {"tables": ["windows"]}, "duration": 100,
         });
         scenario["seed"] = json!(5);
-        let seen = run(scenario);
-        let windows: Vec<f64> = seen.results.recorder.windows.iter().map(|row| row.cwnd).collect();
+        let outcome = run(scenario);
+        let windows: Vec<f64> =
+            outcome.results.recorder.windows.iter().map(|row| row.cwnd).collect();
         let most = windows.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
-        assert!(seen.flow(0).sender.timeouts > 5, "{cc}: too few timeouts");
+        assert!(outcome.flow(0).sender.timeouts > 5, "{cc}: too few timeouts");
         assert!(most <= 2.0, "{cc}: an acknowledgement adds {most}");
     }
 }

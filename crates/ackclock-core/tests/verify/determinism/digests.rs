@@ -148,17 +148,18 @@ fn digests_and_tables_are_those_of_this_platform_on_any_thread() {
     let cases = cases();
     assert!(cases.len() >= 60);
     let table = || -> String { cases.iter().map(|(name, case)| line(name, case)).collect() };
-    let (one, other) = std::thread::scope(|scope| {
+    let (lines, other) = std::thread::scope(|scope| {
         let other = scope.spawn(table);
         (table(), other.join().unwrap())
     });
-    assert_eq!(one, other, "two threads, two results");
+    assert_eq!(lines, other, "two threads, two results");
     if std::env::var_os("ACKCLOCK_KEEP_DIGESTS").is_some() {
-        fs::write(table_file(), &one).unwrap();
+        fs::write(table_file(), &lines).unwrap();
     }
     // What is new has no line yet.
-    let kept = fs::read_to_string(table_file()).unwrap();
-    let lost: Vec<_> = kept.lines().filter(|kept| !one.lines().any(|now| now == *kept)).collect();
+    let recorded = fs::read_to_string(table_file()).unwrap();
+    let lost: Vec<_> =
+        recorded.lines().filter(|line| !lines.lines().any(|now| now == *line)).collect();
     assert!(lost.is_empty(), "these changed or are gone: {lost:#?}");
 }
 
@@ -166,13 +167,13 @@ fn digests_and_tables_are_those_of_this_platform_on_any_thread() {
 fn few_of_the_scenarios_have_one_digest() {
     // So that each of them does what its name says. Digest and tables together: where they are alike, the default of
     // one is another's rule, as of linear and AIMD, or of queues whose classes nobody defined and FIFO.
-    let kept = fs::read_to_string(table_file()).unwrap();
-    let mut seen: Vec<&str> = kept.lines().map(|line| &line[..33]).collect();
-    let all = seen.len();
-    seen.sort_unstable();
-    seen.dedup();
-    assert!(60 * seen.len() >= 53 * all, "{} of {all} differ", seen.len());
-    let mut digests: Vec<&str> = kept.lines().map(|line| &line[..16]).collect();
+    let table = fs::read_to_string(table_file()).unwrap();
+    let mut digests_of_lines: Vec<&str> = table.lines().map(|line| &line[..33]).collect();
+    let all = digests_of_lines.len();
+    digests_of_lines.sort_unstable();
+    digests_of_lines.dedup();
+    assert!(60 * digests_of_lines.len() >= 53 * all, "{} of {all} differ", digests_of_lines.len());
+    let mut digests: Vec<&str> = table.lines().map(|line| &line[..16]).collect();
     digests.sort_unstable();
     digests.dedup();
     assert!(digests.len() >= 53, "{} digests differ", digests.len());

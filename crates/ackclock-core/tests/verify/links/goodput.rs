@@ -20,16 +20,16 @@ fn what_waited_for_a_lost_packet_since_before_the_window_does_not_count_in_it() 
         let of = |warmup: f64| {
             run(json!({"net": net, "flows": [flow], "era": era, "warmup": warmup, "duration": 7}))
         };
-        let mut held = 0;
+        let mut held_bytes = 0;
         for warmup in [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] {
-            let seen = of(warmup);
-            assert!(seen.goodput(0) <= 10e6, "{flow} {warmup}: {}", seen.goodput(0));
-            held = held.max(seen.flow(0).receiver_at_warmup.held_bytes);
+            let outcome = of(warmup);
+            assert!(outcome.goodput(0) <= 10e6, "{flow} {warmup}: {}", outcome.goodput(0));
+            held_bytes = held_bytes.max(outcome.flow(0).receiver_at_warmup.held_bytes);
         }
-        assert!(held > 500_000, "{flow}: {held}");
+        assert!(held_bytes > 500_000, "{flow}: {held_bytes}");
         // Without a warm-up all that was delivered counts.
-        let seen = of(0.0).results.flows.remove(0);
-        assert_eq!(seen.window_bytes(), seen.receiver.delivered_bytes);
+        let outcome = of(0.0).results.flows.remove(0);
+        assert_eq!(outcome.window_bytes(), outcome.receiver.delivered_bytes);
     }
 }
 

@@ -17,13 +17,13 @@ fn parking_lot(links: Value) -> Value {
 
 #[test]
 fn a_delay_that_is_taken_from_under_a_trace_is_reported() {
-    let seen = problems(&parking_lot(json!([
+    let mistakes = problems(&parking_lot(json!([
         {"link": "r0->r1", "schedule": {"mahimahi": [1, 2]}},
         {"link": "r*->r1", "delay": 0},
     ])));
-    assert_eq!(seen.len(), 1, "{seen:?}");
-    assert_eq!(seen[0].0, "links[1].delay");
-    assert!(seen[0].1.contains("\"r0->r1\" has delivery opportunities"));
+    assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+    assert_eq!(mistakes[0].0, "links[1].delay");
+    assert!(mistakes[0].1.contains("\"r0->r1\" has delivery opportunities"));
 }
 
 /// The same network link by link, where a link's keys say all that can be changed.
@@ -119,12 +119,12 @@ fn loss_follows_its_schedule_in_networks_of_any_shape() {
     ];
     for era in ["rfc", "ns2"] {
         for (net, flow, links, lossy) in &cases {
-            let seen = run(json!({
+            let outcome = run(json!({
                 "net": net, "flows": [flow], "links": links, "era": era, "duration": "6 s",
                 "record": {"tables": ["packets"]},
             }));
             let mut counts = [[0u32; 2]; 3];
-            for row in seen.packets(lossy) {
+            for row in outcome.packets(lossy) {
                 let period = match row.at.seconds() {
                     ..2.0 => 0,
                     ..4.0 => 1,
@@ -195,7 +195,7 @@ fn nothing_departs_in_an_outage_that_does_not_end() {
 
 #[test]
 fn mistakes_are_reported_with_what_was_expected() {
-    for (change, path, parts) in [
+    for (change, path, phrases) in [
         (json!({"link": "r0->r9", "loss": 0.1}), "links[0].link", ["\"r0->r9\"", "did you mean"]),
         (json!({"link": "q*", "loss": 0.1}), "links[0].link", ["no link \"q*\"", "r0->r1"]),
         (json!({"link": ["r0->r1", "x"], "loss": 0.1}), "links[0].link[1]", ["\"x\"", "r0->r1"]),
@@ -251,11 +251,15 @@ fn mistakes_are_reported_with_what_was_expected() {
             ["needs a link", "more than zero"],
         ),
     ] {
-        let seen = problems(&parking_lot(json!([change])));
-        assert_eq!(seen.len(), 1, "{change}: {seen:?}");
-        assert_eq!(seen[0].0, path, "{change}: {seen:?}");
-        for part in parts {
-            assert!(seen[0].1.contains(part), "{change}: {:?} has no {part}", seen[0].1);
+        let mistakes = problems(&parking_lot(json!([change])));
+        assert_eq!(mistakes.len(), 1, "{change}: {mistakes:?}");
+        assert_eq!(mistakes[0].0, path, "{change}: {mistakes:?}");
+        for phrase in phrases {
+            assert!(
+                mistakes[0].1.contains(phrase),
+                "{change}: {:?} has no {phrase}",
+                mistakes[0].1
+            );
         }
     }
 }

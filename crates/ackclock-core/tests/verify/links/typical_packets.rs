@@ -60,11 +60,11 @@ fn senders() -> Vec<(Value, &'static str, [u32; 2])> {
 #[test]
 fn the_typical_packet_of_a_link_is_the_largest_that_crosses_it() {
     for (flow, era, by_hand) in senders() {
-        let seen =
+        let outcome =
             run(scenario(&flow, json!({}), json!({"era": era, "record": {"tables": ["packets"]}})));
         for (i, name) in ["a->b", "b->a"].into_iter().enumerate() {
-            let typical = seen.plan.links[seen.link_id(name) as usize].mean_packet;
-            let largest = seen.packets(name).map(|row| u32::from(row.size)).max();
+            let typical = outcome.plan.links[outcome.link_id(name) as usize].mean_packet;
+            let largest = outcome.packets(name).map(|row| u32::from(row.size)).max();
             assert_eq!(typical, largest.unwrap_or(1500), "{flow} {era} {name}");
             if by_hand[i] > 0 {
                 assert_eq!(typical, by_hand[i], "{flow} {era} {name}");
@@ -83,8 +83,8 @@ fn a_buffer_of_one_packet_passes_and_one_of_a_byte_less_is_refused() {
         // ns-2's drop-tail never quite fills a buffer of bytes.
         let least = if era == "ns2" { size + 1 } else { size };
         assert_eq!(problems(&of(least)), [], "{flow} {era}");
-        let seen = run(of(least));
-        assert!(seen.flow(0).receiver.received_packets > 0, "{flow} {era}");
+        let outcome = run(of(least));
+        assert!(outcome.flow(0).receiver.received_packets > 0, "{flow} {era}");
         let refused = problems(&of(least - 1));
         let [(path, message)] = &refused[..] else { panic!("{flow} {era}: {refused:?}") };
         assert_eq!(path, "net.links[0].buffer");

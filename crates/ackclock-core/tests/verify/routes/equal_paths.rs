@@ -19,45 +19,46 @@ fn fat_tree(extra: Value) -> Run {
 }
 
 /// The core switch that a flow's data crosses.
-fn core(seen: &Run, flow: usize) -> String {
-    let links = &seen.plan.flows[flow].route;
+fn core(outcome: &Run, flow: usize) -> String {
+    let links = &outcome.plan.flows[flow].route;
     assert_eq!(links.len(), 6, "host, edge, aggregation, core, aggregation, edge, host");
-    seen.plan.nodes[seen.plan.links[links[2].index()].to.index()].clone()
+    outcome.plan.nodes[outcome.plan.links[links[2].index()].to.index()].clone()
 }
 
-fn cores(seen: &Run) -> Vec<String> {
-    (0..16).map(|flow| core(seen, flow)).collect()
+fn cores(outcome: &Run) -> Vec<String> {
+    (0..16).map(|flow| core(outcome, flow)).collect()
 }
 
 #[test]
 fn flows_of_a_fat_tree_are_spread_over_its_core_by_seed_and_all_arrive() {
-    let seen = fat_tree(json!({}));
-    let different: BTreeSet<String> = cores(&seen).into_iter().collect();
+    let outcome = fat_tree(json!({}));
+    let different: BTreeSet<String> = cores(&outcome).into_iter().collect();
     assert!(different.len() >= 3, "{different:?}");
-    assert_ne!(cores(&seen), cores(&fat_tree(json!({"seed": 2}))));
+    assert_ne!(cores(&outcome), cores(&fat_tree(json!({"seed": 2}))));
     for flow in 0..16 {
-        assert!(seen.flow(flow).receiver.delivered_packets > 0, "flow {flow}");
-        let data = &seen.plan.flows[flow].route;
-        assert!(data.iter().all(|link| seen.results.links[link.index()].arrived > 0));
+        assert!(outcome.flow(flow).receiver.delivered_packets > 0, "flow {flow}");
+        let data = &outcome.plan.flows[flow].route;
+        assert!(data.iter().all(|link| outcome.results.links[link.index()].arrived > 0));
     }
     // Twice the same.
-    assert_eq!(seen.results.digest, fat_tree(json!({})).results.digest);
+    assert_eq!(outcome.results.digest, fat_tree(json!({})).results.digest);
 }
 
 #[test]
 fn one_path_for_all_is_the_first_and_slower() {
     let first = fat_tree(json!({"equal_paths": "first"}));
     assert_eq!(BTreeSet::from_iter(cores(&first)).len(), 1);
-    let sum =
-        |seen: &Run| -> u64 { (0..16).map(|f| seen.flow(f).receiver.delivered_packets).sum() };
+    let sum = |outcome: &Run| -> u64 {
+        (0..16).map(|f| outcome.flow(f).receiver.delivered_packets).sum()
+    };
     assert!(sum(&first) < sum(&fat_tree(json!({}))) / 2);
 }
 
 #[test]
 fn a_flow_that_is_added_moves_no_other() {
-    let seen = fat_tree(json!({}));
+    let outcome = fat_tree(json!({}));
     let more = fat_tree(json!({"flows": [{"pair": 0, "cc": "dctcp", "count": 16}, {"pair": 3}]}));
-    assert_eq!(cores(&seen), cores(&more));
+    assert_eq!(cores(&outcome), cores(&more));
 }
 
 #[test]
@@ -70,11 +71,11 @@ fn a_graph_spreads_flows_only_if_the_scenario_says_so() {
             "flows": [{"src": "a", "dst": "d", "count": 40}], "duration": "0.2 s",
         });
         extend(&mut case, extra);
-        let seen = run(case);
-        let via = |flow: usize| seen.plan.flows[flow].route[0].0;
+        let outcome = run(case);
+        let via = |flow: usize| outcome.plan.flows[flow].route[0].0;
         (0..40).filter(|&flow| via(flow) == 0).count()
     };
     assert_eq!(square(json!({})), 40);
-    let part = square(json!({"equal_paths": "hash"}));
-    assert!((10..=30).contains(&part), "{part}");
+    let share = square(json!({"equal_paths": "hash"}));
+    assert!((10..=30).contains(&share), "{share}");
 }

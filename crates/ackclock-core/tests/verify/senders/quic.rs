@@ -28,9 +28,9 @@ fn on_a_clean_path_quic_and_tcp_have_the_same_goodput() {
     );
     let quic = alone(json!({"transport": "quic"}), json!({}));
     let full = 10e6 * 1161.0 / 1228.0;
-    for seen in [&tcp, &quic] {
-        println!("{:.4e} bit/s, {:?}", seen.goodput(0), seen.flow(0).sender);
-        assert!((seen.goodput(0) / full - 1.0).abs() < 0.01, "{}", seen.goodput(0));
+    for outcome in [&tcp, &quic] {
+        println!("{:.4e} bit/s, {:?}", outcome.goodput(0), outcome.flow(0).sender);
+        assert!((outcome.goodput(0) / full - 1.0).abs() < 0.01, "{}", outcome.goodput(0));
     }
     assert!((quic.goodput(0) / tcp.goodput(0) - 1.0).abs() < 0.005);
     // One loss a cycle of AIMD is one packet sent again, and no probe.
@@ -47,7 +47,7 @@ fn a_flow_over_quic_and_one_over_tcp_share_a_link() {
         extend(&mut all, more);
         all
     };
-    let seen = run(json!({
+    let outcome = run(json!({
         "net": wire(json!({"rate": "10 Mbps", "delay": "20 ms", "buffer": "1 bdp"})),
         "flows": [
             flow(json!({"transport": "quic"})),
@@ -55,7 +55,7 @@ fn a_flow_over_quic_and_one_over_tcp_share_a_link() {
         ],
         "duration": 120, "warmup": 20,
     }));
-    let (quic, tcp) = (seen.goodput(0), seen.goodput(1));
+    let (quic, tcp) = (outcome.goodput(0), outcome.goodput(1));
     println!("quic {quic:.3e}, tcp {tcp:.3e} bit/s");
     assert!(quic < 2.0 * tcp && tcp < 2.0 * quic);
     assert!(quic + tcp > 0.97 * 10e6 * 1161.0 / 1228.0);
@@ -76,9 +76,9 @@ fn in_era_quic_flows_are_carried_by_quic_and_an_era_without_it_refuses_it() {
 fn a_transfer_of_one_round_trip_completes_in_two() {
     // A request and its answer, 1228 B each at 10 Mbit/s (0.9824 ms), then ten packets back to back and an ACK of
     // 67 B: 40 + 2 x 0.9824 ms, then 40 + 10 x 0.9824 + 0.0536 ms. The tenth packet is the second of a pair.
-    let seen = alone(json!({"transport": "quic", "size": 11_610}), json!({}));
-    let took = seen.flow(0).sender.completed_s;
-    assert!((took - 0.091_842_4).abs() < 1e-6, "{took}");
+    let outcome = alone(json!({"transport": "quic", "size": 11_610}), json!({}));
+    let completed_s = outcome.flow(0).sender.completed_s;
+    assert!((completed_s - 0.091_842_4).abs() < 1e-6, "{completed_s}");
 }
 
 #[test]
@@ -90,10 +90,10 @@ fn what_a_flow_over_quic_cannot_have_is_refused_in_one_sentence() {
         extend(&mut scenario, more);
         problems(&scenario)
     };
-    let one = |flow: Value, more: Value| {
-        let found = with(flow, more);
-        assert_eq!(found.len(), 1, "{found:?}");
-        format!("{}: {}", found[0].0, found[0].1)
+    let only_mistake = |flow: Value, more: Value| {
+        let mistakes = with(flow, more);
+        assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+        format!("{}: {}", mistakes[0].0, mistakes[0].1)
     };
     let none = || json!({});
     let quic = |mut more: Value| {
@@ -101,31 +101,31 @@ fn what_a_flow_over_quic_cannot_have_is_refused_in_one_sentence() {
         more
     };
     assert_eq!(
-        one(quic(json!({"recovery": "sack"})), none()),
+        only_mistake(quic(json!({"recovery": "sack"})), none()),
         "flows[0].recovery: has no meaning in a flow over QUIC, whose loss recovery is that of RFC 9002; expected none"
     );
     assert_eq!(
-        one(quic(json!({"tcp": {"mss": 1000}})), none()),
+        only_mistake(quic(json!({"tcp": {"mss": 1000}})), none()),
         "flows[0].tcp: has no meaning in a flow over QUIC; expected its settings in quic"
     );
     assert_eq!(
-        one(json!({"quic": {"ecn": true}}), none()),
+        only_mistake(json!({"quic": {"ecn": true}}), none()),
         "flows[0].quic: has no meaning in a flow over TCP; expected transport = \"quic\" beside it"
     );
     assert_eq!(
-        one(quic(none()), json!({"era": "ns2"})),
+        only_mistake(quic(none()), json!({"era": "ns2"})),
         "flows[0].transport: is \"quic\" in era ns2; expected era quic or rfc"
     );
     assert_eq!(
-        one(quic(json!({"quic": {"max_datagram": 1000}})), none()),
+        only_mistake(quic(json!({"quic": {"max_datagram": 1000}})), none()),
         "flows[0].quic.max_datagram: 1000 is out of range; expected from 1200 to 65000 (B)"
     );
     assert_eq!(
-        one(quic(none()), json!({"quic": {"time_threshold": 0.5}})),
+        only_mistake(quic(none()), json!({"quic": {"time_threshold": 0.5}})),
         "quic.time_threshold: 0.5 is out of range; expected from 1 to 1000 (round trips)"
     );
     assert_eq!(
-        one(quic(json!({"cc": "dctcp"})), none()),
+        only_mistake(quic(json!({"cc": "dctcp"})), none()),
         "flows[0].quic.ecn: dctcp needs counts of ECN marks, expected ecn = true"
     );
 }

@@ -12,9 +12,9 @@ fn bottleneck(net: Value, flow: Value) -> Value {
         "kind": "dumbbell", "pairs": 1, "rate": "10 Mbps", "rtt": "100 ms", "buffer": "1 bdp",
     });
     extend(&mut all, net);
-    let mut one = json!({"pair": 0});
-    extend(&mut one, flow);
-    json!({"era": "quic", "net": all, "flows": [one], "duration": 10})
+    let mut base_flow = json!({"pair": 0});
+    extend(&mut base_flow, flow);
+    json!({"era": "quic", "net": all, "flows": [base_flow], "duration": 10})
 }
 
 /// Whatever the control, the loss of any of the first twenty packets costs a flow less than half of what it has
@@ -23,12 +23,12 @@ fn bottleneck(net: Value, flow: Value) -> Value {
 fn the_loss_of_a_single_packet_stops_no_flow() {
     for name in ["cubic", "aimd", "bbr", "bbr3", "vegas", "prague", "copa", "ledbat"] {
         for dropped in [1, 2, 5, 10, 11, 20] {
-            let seen = run(bottleneck(
+            let outcome = run(bottleneck(
                 json!({"drop": [dropped]}),
                 json!({"cc": name, "quic": {"ecn": true}}),
             ));
-            let goodput = seen.goodput(0);
-            let flow = seen.flow(0);
+            let goodput = outcome.goodput(0);
+            let flow = outcome.flow(0);
             assert!(goodput > 1e6, "{name}, packet {dropped}: {goodput} bit/s");
             assert!(flow.sender.retransmits >= 1, "{name}, packet {dropped}");
         }
@@ -39,11 +39,11 @@ fn the_loss_of_a_single_packet_stops_no_flow() {
 #[test]
 fn a_transfer_whose_first_packet_is_lost_completes_with_every_control() {
     for name in cc::names() {
-        let seen = run(bottleneck(
+        let outcome = run(bottleneck(
             json!({"drop": [1]}),
             json!({"cc": name, "size": "200 kB", "quic": {"ecn": true}}),
         ));
-        let flow = seen.flow(0);
+        let flow = outcome.flow(0);
         assert!(flow.sender.completed_s > 0.0, "{name}: {:?}", flow.sender);
         assert_eq!(flow.receiver.delivered_bytes, 200_000, "{name}");
     }
@@ -70,20 +70,20 @@ fn through_codel(flow: Value, quic: Value) -> Run {
 #[test]
 fn ecn_lasts_as_long_as_the_flow() {
     for control in ["cubic", "aimd", "bbr3"] {
-        let seen = through_codel(json!({"cc": control}), json!({"ecn": true}));
-        let (flow, link) = (seen.flow(0), seen.link("r0->r1"));
+        let outcome = through_codel(json!({"cc": control}), json!({"ecn": true}));
+        let (flow, link) = (outcome.flow(0), outcome.link("r0->r1"));
         let is_data = |flags: Flags| !flags.has(Flags::ACK) && !flags.has(Flags::SYN);
         let data: Vec<Flags> =
-            seen.packets("r0->r1").map(|row| Flags(row.flags)).filter(|&f| is_data(f)).collect();
+            outcome.packets("r0->r1").map(|row| Flags(row.flags)).filter(|&f| is_data(f)).collect();
         assert!(data.len() > 5000 && data.iter().all(|f| f.has(Flags::ECT)), "{control}");
         assert!(link.marks > 5, "{control}: {} marks", link.marks);
         assert_eq!((link.drops, flow.sender.retransmits), (0, 0), "{control}");
         if control != "bbr3" {
             assert!(flow.sender.ecn_reductions > 3, "{control}");
         }
-        assert!(seen.results.warnings.is_empty(), "{:?}", seen.results.warnings);
+        assert!(outcome.results.warnings.is_empty(), "{:?}", outcome.results.warnings);
     }
     // Without ECN the same queue drops.
-    let seen = through_codel(json!({"cc": "cubic"}), json!({"ecn": false}));
-    assert!(seen.link("r0->r1").drops > 5);
+    let outcome = through_codel(json!({"cc": "cubic"}), json!({"ecn": false}));
+    assert!(outcome.link("r0->r1").drops > 5);
 }

@@ -71,14 +71,14 @@ fn barabasi_albert(nodes: u64, seed: u64) -> (Vec<u32>, Vec<u32>) {
     // Every end of every link: a uniform draw is one in proportion to degree.
     let mut ends: Vec<u32> = (0..LINKS_PER_NODE as u32).collect();
     for node in LINKS_PER_NODE..nodes {
-        let mut chosen: Vec<u32> = Vec::new();
-        while (chosen.len() as u64) < LINKS_PER_NODE {
+        let mut neighbours: Vec<u32> = Vec::new();
+        while (neighbours.len() as u64) < LINKS_PER_NODE {
             let other = ends[draw.below(ends.len() as u64) as usize];
-            if !chosen.contains(&other) {
-                chosen.push(other);
+            if !neighbours.contains(&other) {
+                neighbours.push(other);
             }
         }
-        for other in chosen {
+        for other in neighbours {
             src.extend([node as u32, other]);
             dst.extend([other, node as u32]);
             ends.extend([node as u32, other]);
@@ -96,23 +96,23 @@ struct Arrays {
 fn read(path: &str) -> Outcome<Arrays> {
     let bytes = fs::read(path).map_err(|e| format!("{path}: {e}"))?;
     let word = |i: usize| {
-        let at = bytes.get(4 * i..4 * i + 4)?;
-        Some(u32::from_le_bytes(at.try_into().ok()?))
+        let bytes_of_word = bytes.get(4 * i..4 * i + 4)?;
+        Some(u32::from_le_bytes(bytes_of_word.try_into().ok()?))
     };
     let short = || format!("{path} is shorter than it says");
     let mut counts = (0..3).map(word);
     let mut count = || counts.next().flatten().map(|n| n as usize).ok_or_else(short);
     let (links, flows, hops) = (count()?, count()?, count()?);
-    let words = |begin: usize, n: usize| {
+    let word_list = |begin: usize, n: usize| {
         (begin..begin + n).map(word).collect::<Option<Vec<u32>>>().ok_or_else(short)
     };
-    let halves = words(3, 2 * links)?;
+    let halves = word_list(3, 2 * links)?;
     let capacity = halves
         .chunks(2)
         .map(|half| f64::from_bits(u64::from(half[0]) | u64::from(half[1]) << 32))
         .collect();
-    let offsets = words(3 + 2 * links, flows + 1)?;
-    Ok(Arrays { capacity, offsets, hops: words(4 + 2 * links + flows, hops)? })
+    let offsets = word_list(3 + 2 * links, flows + 1)?;
+    Ok(Arrays { capacity, offsets, hops: word_list(4 + 2 * links + flows, hops)? })
 }
 
 /// `fluid NET REPEAT [USAGE.csv]`: the global max-min allocation, with what it costs from arrays to
@@ -127,10 +127,10 @@ pub(crate) fn solve(arguments: &[String]) -> Outcome<Value> {
     let [repeat] = numbers(&arguments[1..], USAGE)?;
     let arrays = read(path)?;
     let (mut build, mut solve) = (Vec::new(), Vec::new());
-    let mut kept = None;
+    let mut last_result = None;
     let (mut net_kib, mut added_kib) = (0, 0);
     for turn in 0..repeat.max(1) {
-        drop(kept.take());
+        drop(last_result.take());
         let (capacity, offsets, hops) =
             (arrays.capacity.clone(), arrays.offsets.clone(), arrays.hops.clone());
         let before = resident_kib();
@@ -146,9 +146,9 @@ pub(crate) fn solve(arguments: &[String]) -> Outcome<Value> {
             net_kib = built - before;
             added_kib = peak_kib() - built;
         }
-        kept = Some((net, rate));
+        last_result = Some((net, rate));
     }
-    let (net, rate) = kept.expect("invariant: one turn at least");
+    let (net, rate) = last_result.expect("invariant: one turn at least");
     let input = 8 * arrays.capacity.len() + 4 * (arrays.offsets.len() + arrays.hops.len());
     if let Some(out) = out {
         let mut load = vec![0.0; net.links()];
@@ -188,8 +188,8 @@ pub(crate) fn hot(arguments: &[String]) -> Outcome<Value> {
     let [flows, seed, repeat] = numbers(arguments, USAGE)?;
     let net = hot_net(flows, seed)?;
     let policy = |name: &str| {
-        let made = api::sender_policy(&json!(name), "sender");
-        made.map(Policies::all).map_err(|problems| sentences(&problems))
+        let built_policy = api::sender_policy(&json!(name), "sender");
+        built_policy.map(Policies::all).map_err(|problems| sentences(&problems))
     };
     let rule =
         || api::sharing_rule(&json!("max-min"), "sharing").map_err(|problems| sentences(&problems));
@@ -212,13 +212,13 @@ pub(crate) fn hot(arguments: &[String]) -> Outcome<Value> {
         let mut settled = Value::Null;
         for _ in 0..repeat.max(1) {
             let clock = Cpu::start();
-            let found = fluid::fixed_point(&net, &policy, &routers, &[], &Options::default())
+            let solution = fluid::fixed_point(&net, &policy, &routers, &[], &Options::default())
                 .map_err(|e| format!("{e:?}"))?;
             times.push(clock.seconds());
             settled = json!({
-                "rounds": found.rounds,
-                "converged": found.converged,
-                "goodput": found.outcome.goodputs(&net).iter().sum::<f64>(),
+                "rounds": solution.rounds,
+                "converged": solution.converged,
+                "goodput": solution.outcome.goodputs(&net).iter().sum::<f64>(),
             });
         }
         settled["cpu_s"] = json!(median(times));
@@ -246,7 +246,7 @@ fn hot_net(flows: u64, seed: u64) -> Outcome<FluidNet> {
         .ok_or_else(wrong)?;
     let number = |name: &Value| {
         let name = name.as_str()?;
-        names.iter().position(|known| *known == name).map(|i| i as u32)
+        names.iter().position(|name_of_node| *name_of_node == name).map(|i| i as u32)
     };
     let (mut src, mut dst, mut capacity) = (Vec::new(), Vec::new(), Vec::new());
     for link in layout["links"].as_array().ok_or_else(wrong)? {

@@ -52,8 +52,9 @@ struct Order {
 const USAGE: &str = "usage: ackclock-bench run|setup|pair|check SCENARIO.json [--repeat R] [--flows OUT.csv] [--threads N|auto]";
 
 fn order() -> Outcome<Order> {
-    let mut rest = env::args().skip(1);
-    let mut next = |what: &str| rest.next().ok_or_else(|| format!("{what} is missing\n{USAGE}"));
+    let mut arguments = env::args().skip(1);
+    let mut next =
+        |name: &str| arguments.next().ok_or_else(|| format!("{name} is missing\n{USAGE}"));
     let mut order = Order {
         command: next("a command")?,
         scenario: next("a file")?,
@@ -256,10 +257,10 @@ fn pair(order: &Order) -> Outcome<Value> {
         let clock = Instant::now();
         let together = thread::scope(|scope| {
             let other = scope.spawn(|| simulate(&second).map(|r| r.digest));
-            let own = simulate(&first).map(|r| r.digest);
+            let first_digest = simulate(&first).map(|r| r.digest);
             let other =
                 other.join().unwrap_or_else(|_| Err("the other thread panicked".to_owned()));
-            Ok::<_, String>([own?, other?])
+            Ok::<_, String>([first_digest?, other?])
         })?;
         parallel.push(clock.elapsed().as_secs_f64());
         same &= alone == together;

@@ -51,7 +51,7 @@ pub(crate) fn run(data: &[u8]) {
 fn grow(rule: &Spec, env: &CcEnv, events: &[u8]) -> Vec<(u64, u64)> {
     let Ok(mut rule) = slow_start::build(rule, env, "slow_start") else { return Vec::new() };
     let mut window = Window { cwnd: 1.0, ssthresh: f64::INFINITY };
-    let mut seen = Vec::new();
+    let mut windows = Vec::new();
     let mut now = Time::ZERO;
     for (round, &event) in events.iter().enumerate() {
         let before = window;
@@ -66,12 +66,12 @@ fn grow(rule: &Spec, env: &CcEnv, events: &[u8]) -> Vec<(u64, u64)> {
             window.ssthresh >= 2.0 && window.ssthresh <= before.ssthresh,
             "{before:?} to {window:?}"
         );
-        seen.push((window.cwnd.to_bits(), window.ssthresh.to_bits()));
+        windows.push((window.cwnd.to_bits(), window.ssthresh.to_bits()));
         if window.cwnd >= window.ssthresh {
             break;
         }
     }
-    seen
+    windows
 }
 
 fn drive(spec: &Spec, env: &CcEnv, events: &[[u8; 4]]) -> Vec<(u64, u64)> {
@@ -81,8 +81,8 @@ fn drive(spec: &Spec, env: &CcEnv, events: &[[u8; 4]]) -> Vec<(u64, u64)> {
     let (mut min_rtt, mut delivered, mut recovering) = (Span::MAX, 0u64, false);
     let samples = control.wants_samples();
     control.on_start(&window, now, Span::ZERO);
-    let mut seen = Vec::new();
-    for &[what, a, b, c] in events {
+    let mut windows = Vec::new();
+    for &[operation, a, b, c] in events {
         now += Span::from_micros(1 + u64::from(c) * 100);
         let flight = window.cwnd.min(1e6) as u32;
         let rtt = Span::from_micros(1 + u64::from(b) * u64::from(b) * 50);
@@ -92,7 +92,7 @@ fn drive(spec: &Spec, env: &CcEnv, events: &[[u8; 4]]) -> Vec<(u64, u64)> {
                 (if min_rtt == Span::MAX { Span::ZERO } else { min_rtt }, rtt);
             event
         };
-        match what % 16 {
+        match operation % 16 {
             0..6 => {
                 min_rtt = min_rtt.min(rtt);
                 consecutive = 0;
@@ -177,7 +177,7 @@ fn drive(spec: &Spec, env: &CcEnv, events: &[[u8; 4]]) -> Vec<(u64, u64)> {
             .probes(&mut |probe, value| assert!(value.is_finite(), "{spec:?}: {probe} is {value}"));
         assert!(!control.phase().is_empty() && control.send_quantum() >= 1, "{spec:?}");
         assert!(control.failure().is_none(), "{spec:?}");
-        seen.push((window.cwnd.to_bits(), window.ssthresh.to_bits()));
+        windows.push((window.cwnd.to_bits(), window.ssthresh.to_bits()));
     }
-    seen
+    windows
 }

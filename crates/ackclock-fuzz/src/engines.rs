@@ -20,8 +20,8 @@ use crate::show;
 struct StoredFifo;
 
 impl Custom for StoredFifo {
-    fn qdisc(&self, spec: &Spec, env: &QdiscEnv, place: Place<'_>) -> Made<dyn QueueDisc> {
-        let built = (spec.kind() == "fifo").then(|| qdisc::build(spec, env, place.path))?;
+    fn qdisc(&self, spec: &Spec, env: &QdiscEnv, location: Place<'_>) -> Made<dyn QueueDisc> {
+        let built = (spec.kind() == "fifo").then(|| qdisc::build(spec, env, location.path))?;
         Some(built.map_err(|mut problems| problems.remove(0)))
     }
 }
@@ -123,13 +123,14 @@ fn has_ties(plan: &Plan, packets: &[PacketRow]) -> bool {
 }
 
 /// Where two texts begin to differ, with what is there.
-fn difference(one: &str, other: &str) -> Option<String> {
-    let at = one.bytes().zip(other.bytes()).position(|(a, b)| a != b);
-    let at = at.or((one.len() != other.len()).then(|| one.len().min(other.len())))?;
-    let part = |text: &str| {
-        text.get(at.saturating_sub(300)..(at + 200).min(text.len())).unwrap_or("").to_owned()
+fn difference(first: &str, other: &str) -> Option<String> {
+    let first_difference = first.bytes().zip(other.bytes()).position(|(a, b)| a != b);
+    let index =
+        first_difference.or((first.len() != other.len()).then(|| first.len().min(other.len())))?;
+    let excerpt = |text: &str| {
+        text.get(index.saturating_sub(300)..(index + 200).min(text.len())).unwrap_or("").to_owned()
     };
-    Some(format!("byte {at}:\n{}\n{}", part(one), part(other)))
+    Some(format!("byte {index}:\n{}\n{}", excerpt(first), excerpt(other)))
 }
 
 fn results(plan: &Plan, custom: &dyn Custom, tactics: Tactics) -> Option<Results> {

@@ -66,11 +66,16 @@ fn answer(input: &mut Input<'_>, spec: &Spec) {
     let demand: Vec<f64> = (0..=input.below(6)).map(|_| rate(input)).collect();
     let sum = demand.iter().sum::<f64>().max(capacity);
     let goodput: Vec<f64> = demand.iter().map(|d| d * input.share() * capacity / sum).collect();
-    let others = rate(input);
-    let hop = |own: f64| {
-        [Hop { capacity, offered: own + others, aggregate: (own + others).powi(2), own }]
+    let other_rates = rate(input);
+    let hop = |own_rate: f64| {
+        [Hop {
+            capacity,
+            offered: own_rate + other_rates,
+            aggregate: (own_rate + other_rates).powi(2),
+            own: own_rate,
+        }]
     };
-    let hops: Vec<[Hop; 1]> = demand.iter().map(|&own| hop(own)).collect();
+    let hops: Vec<[Hop; 1]> = demand.iter().map(|&own_rate| hop(own_rate)).collect();
     let paths: Vec<&[Hop]> = hops.iter().map(<[Hop; 1]>::as_slice).collect();
     let paths = if policy.needs_reports() { &paths[..] } else { &[] };
     let mut next = vec![f64::NAN; demand.len()];
@@ -115,13 +120,14 @@ fn solve(input: &mut Input<'_>, rule: &Spec, sender: &Spec) {
     let Ok(rule) = sharing::build(rule, &SharingEnv, "sharing") else { return };
     let routers = Routers::all(rule);
     let sweep = SweepOptions { limit: 200, ..SweepOptions::default() };
-    if let Ok(found) = fluid::sweep(&net, &demand, &routers, &sweep) {
-        check(&net, &found, sweep.tolerance);
+    if let Ok(outcome) = fluid::sweep(&net, &demand, &routers, &sweep) {
+        check(&net, &outcome, sweep.tolerance);
     }
     let Ok(policy) = policy::build(sender, &PolicyEnv, "sender") else { return };
     let options = Options { limit: 30, sweep, ..Options::default() };
-    if let Ok(found) = fluid::fixed_point(&net, &Policies::all(policy), &routers, &[], &options) {
-        check(&net, &found.outcome, sweep.tolerance);
+    if let Ok(solution) = fluid::fixed_point(&net, &Policies::all(policy), &routers, &[], &options)
+    {
+        check(&net, &solution.outcome, sweep.tolerance);
     }
 }
 
@@ -139,8 +145,8 @@ fn transfer(input: &mut Input<'_>, net: &FluidNet, demand: &[f64]) {
     let report = fluid::simulate(net, &peak, &transfers, &Rule::MaxMin, &window, &mut |_, _| true)
         .expect("rates of max-min settle");
     report.check(net, &transfers).expect("a possible report");
-    let whole = ends(net, &peak, &transfers);
-    for (number, (end, expected)) in report.completion.iter().zip(&whole).enumerate() {
+    let expected_ends = ends(net, &peak, &transfers);
+    for (number, (end, expected)) in report.completion.iter().zip(&expected_ends).enumerate() {
         assert!(
             (end - expected).abs() <= 1e-6 * expected,
             "transfer {number} ended at {end} s in place of {expected} s: {net:?} {peak:?} {transfers:?}"

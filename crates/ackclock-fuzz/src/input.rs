@@ -33,8 +33,8 @@ impl<'a> Input<'a> {
 
     /// A number below `n`, at least 1.
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        let chosen = if n <= 256 { usize::from(self.byte()) } else { self.word() as usize };
-        chosen % n
+        let drawn_number = if n <= 256 { usize::from(self.byte()) } else { self.word() as usize };
+        drawn_number % n
     }
 
     pub(crate) fn pick<'t, T>(&mut self, from: &'t [T]) -> &'t T {

@@ -19,11 +19,11 @@ use std::fmt::Display;
 use std::sync::LazyLock;
 
 /// Prints what an input stands for, if `ACKCLOCK_FUZZ_SHOW` is set: what ends by a signal has no message.
-fn show(what: impl Display) {
+fn show(input: impl Display) {
     static SHOWS: LazyLock<bool> =
         LazyLock::new(|| std::env::var_os("ACKCLOCK_FUZZ_SHOW").is_some());
     if *SHOWS {
-        eprintln!("{what}");
+        eprintln!("{input}");
     }
 }
 

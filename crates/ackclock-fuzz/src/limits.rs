@@ -38,8 +38,9 @@ pub(crate) fn run(data: &[u8]) {
     let dear = match api::predict_with(&text, &RegistryOnly, MOST_CPU_S) {
         Ok(predicted) => serde_json::from_str::<Value>(&predicted).unwrap_or_default(),
         Err(problems) => {
-            let said = problems.iter().all(|problem| problem.message.contains("predicted"));
-            assert!(said, "checked, and not predicted: {problems:?} of {text}");
+            let all_predicted =
+                problems.iter().all(|problem| problem.message.contains("predicted"));
+            assert!(all_predicted, "checked, and not predicted: {problems:?} of {text}");
             return;
         }
     };
@@ -60,10 +61,10 @@ pub(crate) fn run(data: &[u8]) {
         }
         // More packets at one instant than any window holds, or no memory: a sentence.
         Err(RunError::Input(problems)) => {
-            let said = problems.iter().all(|problem| {
+            let all_predicted = problems.iter().all(|problem| {
                 problem.message.contains("at one instant") || problem.message.contains("no memory")
             });
-            assert!(said, "checked, and refused: {problems:?} of {text}");
+            assert!(all_predicted, "checked, and refused: {problems:?} of {text}");
         }
         // A control with parameters in range may still leave the range of windows; the run says so.
         Err(RunError::Algorithm(_)) => {}
@@ -159,15 +160,15 @@ fn ends(input: &mut Input<'_>, room: &str) -> Value {
 
 /// Some fields of a structure, one of so many, at the ends of their ranges.
 fn fields(input: &mut Input<'_>, schema: &Value, root: &Value, one_of: u8) -> Map<String, Value> {
-    let mut made = Map::new();
+    let mut object = Map::new();
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         if input.one_in(one_of)
             && let Some(value) = value(input, property, root)
         {
-            made.insert(key.clone(), value);
+            object.insert(key.clone(), value);
         }
     }
-    made
+    object
 }
 
 /// A value at an end of its range; none for structures.

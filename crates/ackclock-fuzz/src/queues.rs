@@ -69,34 +69,34 @@ fn operate(spec: &Spec, env: &QdiscEnv, operations: &[[u8; 2]]) -> Vec<Fate> {
     let Ok(mut queue) = qdisc::build(spec, env, "qdisc") else { return Vec::new() };
     let keys: Vec<[u32; 2]> = (0..FLOWS).map(|f| [f, f]).collect();
     let mut rng = Stream::new(1, Purpose::Qdisc, 0);
-    let mut held: BTreeMap<u32, (u16, Time)> = BTreeMap::new();
+    let mut waiting: BTreeMap<u32, (u16, Time)> = BTreeMap::new();
     let (mut now, mut number, mut fates) = (Time::ZERO, 0u32, Vec::new());
     let mut dropped: Vec<(Packet, DropReason)> = Vec::new();
     // At the end all leave: each may be held back once before it does.
     let drain = std::iter::repeat_n([9, 0], 2 * operations.len() + 1);
-    for (i, [what, a]) in operations.iter().copied().chain(drain).enumerate() {
+    for (i, [operation, a]) in operations.iter().copied().chain(drain).enumerate() {
         let mut ctx = QdiscCtx::new(now, None, &mut rng, &keys, &mut dropped, &mut []);
-        match what % 16 {
+        match operation % 16 {
             0..8 => {
                 let size = [40, 1000, 1500, 1 + u16::from(a) * 30][usize::from(a % 4)];
                 let flags = [Flags::default(), Flags::ECT, Flags::OUT, Flags::ACK]
-                    [usize::from(what / 16 % 4)];
+                    [usize::from(operation / 16 % 4)];
                 let mut packet = Packet::new(FlowId(u32::from(a) % FLOWS), number, size, flags);
                 if a % 11 == 0 {
                     packet.flags.set(Flags::SYN);
                 }
                 packet.options = Options::Place(u32::from(a));
-                held.insert(number, (size, now));
+                waiting.insert(number, (size, now));
                 number += 1;
                 queue.enqueue(packet, &mut ctx);
             }
             8..12 => {
-                let before = held.len();
+                let before = waiting.len();
                 match queue.dequeue(&mut ctx) {
                     Some(sent) => {
-                        let known = held.remove(&sent.packet.seq);
+                        let expected = waiting.remove(&sent.packet.seq);
                         assert_eq!(
-                            known,
+                            expected,
                             Some((sent.packet.size, sent.at)),
                             "{spec:?}: sent twice or changed"
                         );
@@ -129,11 +129,14 @@ fn operate(spec: &Spec, env: &QdiscEnv, operations: &[[u8; 2]]) -> Vec<Fate> {
             _ => {}
         }
         for (packet, reason) in dropped.drain(..) {
-            assert!(held.remove(&packet.seq).is_some(), "{spec:?}: dropped twice or never given");
+            assert!(
+                waiting.remove(&packet.seq).is_some(),
+                "{spec:?}: dropped twice or never given"
+            );
             fates.push((false, packet.seq, reason as u8));
         }
-        assert_eq!(queue.len(), held.len(), "{spec:?}");
-        let bytes: u64 = held.values().map(|&(size, _)| u64::from(size)).sum();
+        assert_eq!(queue.len(), waiting.len(), "{spec:?}");
+        let bytes: u64 = waiting.values().map(|&(size, _)| u64::from(size)).sum();
         assert_eq!(queue.backlog().0, bytes, "{spec:?}");
         // The packet that a shaper holds back is beside the buffer, as one in transmission is.
         let most = u64::from(env.limit.packets).max(1) + u64::from(queue.ready_at().is_some());
@@ -141,8 +144,8 @@ fn operate(spec: &Spec, env: &QdiscEnv, operations: &[[u8; 2]]) -> Vec<Fate> {
         assert!(env.era.is_ns2() || queue.len() as u64 <= most, "{spec:?}: more than the buffer");
     }
     // A shaper of a bit in a thousand years holds packets back until the clock ends.
-    let is_kept = now < Time::MAX && !held.is_empty();
-    assert!(!is_kept, "{spec:?}: kept for ever: {held:?}");
+    let is_kept = now < Time::MAX && !waiting.is_empty();
+    assert!(!is_kept, "{spec:?}: kept for ever: {waiting:?}");
     queue.probes(&mut |name, value| assert!(value.is_finite(), "{spec:?}: {name} is {value}"));
     let _ = queue.state();
     fates

@@ -45,8 +45,8 @@ const TEXTS: [&str; 28] = [
 /// Builds an instance of `schema`; references are looked up in `root`.
 pub(crate) fn instance(input: &mut Input<'_>, schema: &Value, root: &Value, depth: usize) -> Value {
     if let Some(path) = schema["$ref"].as_str() {
-        let found = root.pointer(path.trim_start_matches('#')).unwrap_or(&Value::Null);
-        return instance(input, found, root, depth + 1);
+        let referred = root.pointer(path.trim_start_matches('#')).unwrap_or(&Value::Null);
+        return instance(input, referred, root, depth + 1);
     }
     if let Some(constant) = schema.get("const") {
         return constant.clone();
@@ -57,13 +57,13 @@ pub(crate) fn instance(input: &mut Input<'_>, schema: &Value, root: &Value, dept
     for choice in ["oneOf", "anyOf"] {
         if let Some(forms) = schema[choice].as_array().filter(|forms| !forms.is_empty()) {
             let form = input.pick(forms);
-            let mut made = instance(input, form, root, depth + 1);
-            if let (Value::Object(made), Some(shared)) =
-                (&mut made, schema["properties"].as_object())
+            let mut value = instance(input, form, root, depth + 1);
+            if let (Value::Object(table), Some(shared)) =
+                (&mut value, schema["properties"].as_object())
             {
-                fill(input, made, shared, schema, root, depth);
+                fill(input, table, shared, schema, root, depth);
             }
-            return made;
+            return value;
         }
     }
     let kind = match &schema["type"] {
@@ -73,11 +73,11 @@ pub(crate) fn instance(input: &mut Input<'_>, schema: &Value, root: &Value, dept
     };
     match kind {
         "object" => {
-            let mut made = Map::new();
+            let mut table = Map::new();
             if let Some(properties) = schema["properties"].as_object() {
-                fill(input, &mut made, properties, schema, root, depth);
+                fill(input, &mut table, properties, schema, root, depth);
             }
-            Value::Object(made)
+            Value::Object(table)
         }
         "array" => {
             let count = if depth > DEEP { 0 } else { input.below(4) };
@@ -101,7 +101,7 @@ pub(crate) fn instance(input: &mut Input<'_>, schema: &Value, root: &Value, dept
 
 fn fill(
     input: &mut Input<'_>,
-    made: &mut Map<String, Value>,
+    table: &mut Map<String, Value>,
     properties: &Map<String, Value>,
     schema: &Value,
     root: &Value,
@@ -112,7 +112,7 @@ fn fill(
     };
     for (name, property) in properties {
         if required(name) || (depth <= DEEP && input.one_in(5)) {
-            made.insert(name.clone(), instance(input, property, root, depth + 1));
+            table.insert(name.clone(), instance(input, property, root, depth + 1));
         }
     }
 }

@@ -188,11 +188,12 @@ fn quic(
         era: Era::Rfc,
     };
     let rule = slow_start::build(&spec(input, &RULES), &env, "slow_start").ok()?;
-    let whole = u64::from(config.segment());
-    let size = (segments * whole).saturating_sub(u64::from(input.byte()) % whole);
+    let segment_size = u64::from(config.segment());
+    let size = (segments * segment_size).saturating_sub(u64::from(input.byte()) % segment_size);
     let (flow, bytes) = (FlowId(0), Some(Bytes(size)));
-    let parts = QuicReceiverParts { flow, config: config.clone(), size: bytes, streams: None };
-    let receiver = QuicReceiver::new(&parts);
+    let receiver_parts =
+        QuicReceiverParts { flow, config: config.clone(), size: bytes, streams: None };
+    let receiver = QuicReceiver::new(&receiver_parts);
     let sender = QuicSender::new(QuicSenderParts {
         flow,
         config: Arc::new(config),
@@ -233,7 +234,7 @@ impl Wire {
 
     /// When something happens next.
     fn next(&self, ends: &Pair) -> Option<Time> {
-        let arrival = self.flying.keys().next().map_or(Time::MAX, |&(at, _)| at);
+        let arrival = self.flying.keys().next().map_or(Time::MAX, |&(arrives, _)| arrives);
         let first = ends.iter().map(|end| end.deadline().at).fold(arrival, Time::min);
         (first != Time::MAX).then_some(first)
     }
@@ -243,7 +244,7 @@ impl Wire {
         let Some(next) = self.next(ends) else { return false };
         // A deadline that has passed is due now.
         self.now = self.now.max(next);
-        if self.flying.keys().next().is_some_and(|&(at, _)| at == next) {
+        if self.flying.keys().next().is_some_and(|&(arrives, _)| arrives == next) {
             if let Some((_, (to, packet))) = self.flying.pop_first() {
                 self.call(ends, to, |end, ctx| end.on_packet(packet, ctx));
             }

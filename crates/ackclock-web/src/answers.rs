@@ -62,12 +62,12 @@ pub fn run(
         progress(fraction, seconds);
         true
     };
-    let mut take = |part: Part| {
-        give(block::of_tables(part.tables));
+    let mut take = |chunk: Part| {
+        give(block::of_tables(chunk.tables));
         true
     };
-    let parts = Parts { rows, take: &mut take };
-    match api::run_in_parts(text, &RegistryOnly, Effort::default(), &mut progress, parts) {
+    let chunks = Parts { rows, take: &mut take };
+    match api::run_in_parts(text, &RegistryOnly, Effort::default(), &mut progress, chunks) {
         Ok(Output { summary, tables, .. }) => block::of_run(&summary, tables),
         Err(RunError::Input(problems)) => refused(&problems),
         Err(RunError::Algorithm(message)) => refused(&[Problem::new("", message)]),

@@ -66,27 +66,27 @@ fn pad(bytes: &mut Vec<u8>) {
 
 /// Appends a column to the body and describes it for the head.
 fn append(body: &mut Vec<u8>, column: Column) -> Value {
-    let at = body.len();
+    let offset = body.len();
     let described = match column {
         Column::F64(values) => {
             extend(body, values.iter().map(|v| v.to_le_bytes()));
-            json!({ "type": "f64", "at": at, "rows": values.len() })
+            json!({ "type": "f64", "at": offset, "rows": values.len() })
         }
         // Counts below 2^53 are exact as JavaScript's numbers; larger ones do not occur.
         Column::U64(values) => {
             extend(body, values.iter().map(|&v| (v as f64).to_le_bytes()));
-            json!({ "type": "f64", "at": at, "rows": values.len() })
+            json!({ "type": "f64", "at": offset, "rows": values.len() })
         }
         Column::U32(values) => {
             extend(body, values.iter().map(|v| v.to_le_bytes()));
-            json!({ "type": "u32", "at": at, "rows": values.len() })
+            json!({ "type": "u32", "at": offset, "rows": values.len() })
         }
         Column::Bool(values) => {
             extend(body, values.iter().map(|&v| [u8::from(v)]));
-            json!({ "type": "u8", "at": at, "rows": values.len() })
+            json!({ "type": "u8", "at": offset, "rows": values.len() })
         }
-        Column::Text(values) => words(body, at, &values),
-        Column::Names(values) => words(body, at, &values),
+        Column::Text(values) => words(body, offset, &values),
+        Column::Names(values) => words(body, offset, &values),
     };
     pad(body);
     described
@@ -97,22 +97,22 @@ fn extend<const WIDTH: usize>(
     body: &mut Vec<u8>,
     values: impl ExactSizeIterator<Item = [u8; WIDTH]>,
 ) {
-    let at = body.len();
-    body.resize(at + WIDTH * values.len(), 0);
-    let (room, _) = body[at..].as_chunks_mut::<WIDTH>();
+    let offset = body.len();
+    body.resize(offset + WIDTH * values.len(), 0);
+    let (room, _) = body[offset..].as_chunks_mut::<WIDTH>();
     for (slot, value) in room.iter_mut().zip(values) {
         *slot = value;
     }
 }
 
 /// Distinct words once, in the order in which they first occur, and an index for each row.
-fn words<Word: AsRef<str>>(body: &mut Vec<u8>, at: usize, values: &[Word]) -> Value {
+fn words<Word: AsRef<str>>(body: &mut Vec<u8>, offset: usize, values: &[Word]) -> Value {
     let mut index = HashMap::new();
     let mut distinct: Vec<&str> = Vec::new();
     let mut number_of = |word| {
         // Most tables have a few words, which comparing finds sooner than hashing.
-        let seen = distinct.iter().take(FEW).position(|&known| known == word);
-        seen.map_or_else(
+        let earlier = distinct.iter().take(FEW).position(|&other| other == word);
+        earlier.map_or_else(
             || {
                 *index.entry(word).or_insert_with(|| {
                     distinct.push(word);
@@ -123,7 +123,7 @@ fn words<Word: AsRef<str>>(body: &mut Vec<u8>, at: usize, values: &[Word]) -> Va
         )
     };
     extend(body, values.iter().map(|value| number_of(value.as_ref()).to_le_bytes()));
-    json!({ "type": "u32", "at": at, "rows": values.len(), "words": distinct })
+    json!({ "type": "u32", "at": offset, "rows": values.len(), "words": distinct })
 }
 
 #[cfg(test)]
@@ -141,11 +141,11 @@ mod tests {
         let names: Vec<String> = (0..20).chain(0..20).rev().map(|n| format!("n{n}")).collect();
         let mut body = Vec::new();
         let described = append(&mut body, Column::Names(names.clone()));
-        let words = described["words"].as_array().expect("a list of words");
-        assert_eq!(words.len(), 20);
+        let list = described["words"].as_array().expect("a list of words");
+        assert_eq!(list.len(), 20);
         for (row, name) in names.iter().enumerate() {
             let number = u32::from_le_bytes(body[4 * row..4 * row + 4].try_into().expect("four"));
-            assert_eq!(words[number as usize], json!(name));
+            assert_eq!(list[number as usize], json!(name));
         }
     }
 
@@ -163,18 +163,18 @@ mod tests {
         )];
         let (head, body) = read(&of_run(r#"{"seed": 3}"#, tables));
         let flows = &head["tables"]["flows"];
-        let at = |name: &str| flows[name]["at"].as_u64().expect("an offset") as usize;
+        let offset = |name: &str| flows[name]["at"].as_u64().expect("an offset") as usize;
         let f64_of = |name: &str, row: usize| {
-            let from = at(name) + 8 * row;
+            let from = offset(name) + 8 * row;
             f64::from_le_bytes(body[from..from + 8].try_into().expect("eight bytes"))
         };
         assert_eq!(head["summary"]["seed"], 3);
-        assert_eq!(&body[at("yes")..at("yes") + 3], &[1, 0, 1]);
+        assert_eq!(&body[offset("yes")..offset("yes") + 3], &[1, 0, 1]);
         assert_eq!((f64_of("cwnd", 0), f64_of("cwnd", 2)), (1.5, 1e300));
         assert_eq!(f64_of("count", 2), 1_099_511_627_776.0);
-        assert_eq!(body[at("flow") + 4], 8);
+        assert_eq!(body[offset("flow") + 4], 8);
         assert_eq!(flows["state"]["words"], json!(["loss", "idle"]));
-        assert_eq!((body[at("state") + 4], body[at("state") + 8]), (1, 0));
+        assert_eq!((body[offset("state") + 4], body[offset("state") + 8]), (1, 0));
         assert!(
             flows
                 .as_object()

@@ -33,30 +33,30 @@ pub fn edit(text: &str, path: &[Value], value: &Value) -> Value {
 }
 
 fn set(table: &mut dyn TableLike, path: &[Value], value: &Value) -> Result<(), String> {
-    let [Value::String(key), rest @ ..] = path else {
+    let [Value::String(key), tail @ ..] = path else {
         return Err(String::from("expected the name of a key"));
     };
-    match rest {
+    match tail {
         [] if value.is_null() => {
             table.remove(key);
         }
         [] => put(table, key, value)?,
-        [Value::Number(index), rest @ ..] => {
+        [Value::Number(index), tail @ ..] => {
             let index = index.as_u64().unwrap_or(u64::MAX) as usize;
             let list = table
                 .entry(key)
                 .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()))
                 .as_array_of_tables_mut()
                 .ok_or_else(|| format!("`{key}` is no list of tables"))?;
-            set_in_list(list, index, rest, value)?;
+            set_in_list(list, index, tail, value)?;
         }
-        rest => {
+        tail => {
             let below = table.entry(key).or_insert_with(toml_edit::table);
             if below.is_value() && !below.is_inline_table() {
                 *below = named(below);
             }
             let below = below.as_table_like_mut().ok_or_else(|| format!("`{key}` is no table"))?;
-            set(below, rest, value)?;
+            set(below, tail, value)?;
         }
     }
     Ok(())
@@ -74,10 +74,10 @@ fn named(name: &Item) -> Item {
 fn set_in_list(
     list: &mut ArrayOfTables,
     index: usize,
-    rest: &[Value],
+    tail: &[Value],
     value: &Value,
 ) -> Result<(), String> {
-    if rest.is_empty() && value.is_null() {
+    if tail.is_empty() && value.is_null() {
         if index < list.len() {
             list.remove(index);
         }
@@ -87,13 +87,13 @@ fn set_in_list(
         list.push(Table::new());
     }
     let table = list.get_mut(index).ok_or_else(|| format!("there is no item {index}"))?;
-    match (rest, value) {
+    match (tail, value) {
         ([], Value::Object(all)) => {
             table.clear();
             all.iter().try_for_each(|(key, value)| put(table, key, value))
         }
         ([], _) => Err(String::from("an item is a table")),
-        _ => set(table, rest, value),
+        _ => set(table, tail, value),
     }
 }
 

@@ -79,7 +79,7 @@ pub trait LayerControl: Send {
     /// The receiver joins the group; returns the layers to hold.
     fn start(&mut self, now: Time, rng: &mut Stream) -> u32;
     /// A packet arrives; returns the layers to hold.
-    fn on_packet(&mut self, seen: &Seen, rng: &mut Stream) -> u32;
+    fn on_packet(&mut self, arrival: &Seen, rng: &mut Stream) -> u32;
     /// The time of [`Self::deadline`] has come; returns the layers to hold.
     fn on_timer(&mut self, now: Time, rng: &mut Stream) -> u32;
     /// When [`Self::on_timer`] is due; [`Time::MAX`]: never.

@@ -141,16 +141,16 @@ impl Plm {
         }
     }
 
-    fn measure_loss(&mut self, seen: &Seen) {
-        self.lost += u64::from(seen.lost);
+    fn measure_loss(&mut self, arrival: &Seen) {
+        self.lost += u64::from(arrival.lost);
         self.received += 1;
-        if seen.now < self.measured_from + self.params.blind {
+        if arrival.now < self.measured_from + self.params.blind {
             return;
         }
         if self.lost as f64 > self.params.loss * (self.lost + self.received) as f64 {
             self.drop_layer();
         }
-        (self.measured_from, self.lost, self.received) = (seen.now, 0, 0);
+        (self.measured_from, self.lost, self.received) = (arrival.now, 0, 0);
     }
 }
 
@@ -160,11 +160,11 @@ impl LayerControl for Plm {
         self.held
     }
 
-    fn on_packet(&mut self, seen: &Seen, _: &mut Stream) -> u32 {
-        self.silent_at = seen.now + self.params.timeout;
-        self.measure_loss(seen);
-        if let Some(gap) = seen.pair_gap.filter(|gap| *gap > Span::ZERO) {
-            self.on_estimate(f64::from(seen.size) * 8.0 / gap.seconds(), seen.now);
+    fn on_packet(&mut self, arrival: &Seen, _: &mut Stream) -> u32 {
+        self.silent_at = arrival.now + self.params.timeout;
+        self.measure_loss(arrival);
+        if let Some(gap) = arrival.pair_gap.filter(|gap| *gap > Span::ZERO) {
+            self.on_estimate(f64::from(arrival.size) * 8.0 / gap.seconds(), arrival.now);
         }
         self.held
     }

@@ -52,8 +52,8 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver that has not joined yet.
-    pub fn new(parts: ReceiverParts) -> Self {
-        let ReceiverParts { flow, layers, control } = parts;
+    pub fn new(config: ReceiverParts) -> Self {
+        let ReceiverParts { flow, layers, control } = config;
         debug_assert!(layers as usize <= MAX_LAYERS);
         Self {
             flow,
@@ -107,19 +107,19 @@ impl Receiver {
         let number = packet.seq % NUMBERS;
         let latest = &mut self.latest[layer as usize];
         let missing = latest.expected.map_or(0, |expected| number.wrapping_sub(expected) % NUMBERS);
-        let mut seen = Seen { now, size: packet.size, lost: 0, pair_gap: None };
+        let mut arrival = Seen { now, size: packet.size, lost: 0, pair_gap: None };
         if missing >= NUMBERS / 2 {
             // It was counted as lost and is late.
             self.lost = self.lost.saturating_sub(1);
-            return seen;
+            return arrival;
         }
         if latest.expected.is_some() && missing == 0 && number % 2 == 1 {
-            seen.pair_gap = Some(now.since(latest.at));
+            arrival.pair_gap = Some(now.since(latest.at));
         }
-        seen.lost = missing;
+        arrival.lost = missing;
         self.lost += u64::from(missing);
         *latest = Latest { expected: Some((number + 1) % NUMBERS), at: now };
-        seen
+        arrival
     }
 }
 
@@ -143,8 +143,8 @@ impl Endpoint for Receiver {
         }
         self.delivered += 1;
         self.delivered_bytes += u64::from(packet.size);
-        let seen = self.note(layer, &packet, ctx.now);
-        let layers = self.control.on_packet(&seen, ctx.rng);
+        let arrival = self.note(layer, &packet, ctx.now);
+        let layers = self.control.on_packet(&arrival, ctx.rng);
         self.hold(layers, ctx);
         self.armed = ctx.now;
     }

@@ -125,8 +125,8 @@ impl About<ControlEnv> for Rlm {
         if params.join_max < params.join_min {
             let least = params.join_min.seconds();
             let message = format!("at least join_min, {least} s");
-            let found = params.join_max.seconds();
-            return Err(vec![Problem::out_of_range("join_max", found, &message)]);
+            let join_max = params.join_max.seconds();
+            return Err(vec![Problem::out_of_range("join_max", join_max, &message)]);
         }
         Ok(Self {
             join_s: vec![params.join_min.seconds(); env.layers.len()],
@@ -241,16 +241,16 @@ impl LayerControl for Rlm {
         self.held
     }
 
-    fn on_packet(&mut self, seen: &Seen, rng: &mut Stream) -> u32 {
-        self.lost += u64::from(seen.lost);
+    fn on_packet(&mut self, arrival: &Seen, rng: &mut Stream) -> u32 {
+        self.lost += u64::from(arrival.lost);
         self.received += 1;
-        if seen.lost > 0 && self.experiment.is_none() && self.state != State::Drop {
-            self.learn(seen.now);
+        if arrival.lost > 0 && self.experiment.is_none() && self.state != State::Drop {
+            self.learn(arrival.now);
         }
-        if seen.lost > 0 && self.state == State::Steady {
+        if arrival.lost > 0 && self.state == State::Steady {
             match self.experiment {
-                Some(from) => self.fail(from, seen.now, rng),
-                None => self.enter(State::Hysteresis, seen.now, rng),
+                Some(from) => self.fail(from, arrival.now, rng),
+                None => self.enter(State::Hysteresis, arrival.now, rng),
             }
         }
         self.held
@@ -274,9 +274,9 @@ impl LayerControl for Rlm {
 
     fn on_announcement(&mut self, layer: u32, now: Time) {
         let until = now + self.detection();
-        let known = self.others_until.get_mut((layer as usize).wrapping_sub(1));
-        if let Some(known) = known.filter(|_| self.params.shared) {
-            *known = until;
+        let deadline = self.others_until.get_mut((layer as usize).wrapping_sub(1));
+        if let Some(deadline) = deadline.filter(|_| self.params.shared) {
+            *deadline = until;
         }
     }
 
@@ -339,23 +339,23 @@ mod tests {
     /// By hand: TJ(2) doubles from 5 s to 10 s, once an experiment; TD is 2 s.
     #[test]
     fn a_loss_in_the_experiment_of_another_backs_the_timer_of_its_layer_off() {
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let time = |ms| Time::ZERO + Span::from_millis(ms);
         for shared in [true, false] {
             let (mut rlm, mut rng) = start(4);
             rlm.params.shared = shared;
-            rlm.on_announcement(2, at(100));
-            rlm.on_announcement(3, at(100));
-            rlm.on_packet(&seen(at(600), 1), &mut rng);
-            rlm.on_packet(&seen(at(700), 1), &mut rng);
+            rlm.on_announcement(2, time(100));
+            rlm.on_announcement(3, time(100));
+            rlm.on_packet(&seen(time(600), 1), &mut rng);
+            rlm.on_packet(&seen(time(700), 1), &mut rng);
             let learned = if shared { [5.0, 10.0, 10.0, 5.0] } else { [5.0; 4] };
             assert_eq!(rlm.join_s, learned);
             // A loss teaches nothing when the experiment has ended, nor without one.
-            rlm.on_announcement(4, at(1000));
-            rlm.on_packet(&seen(at(3000), 1), &mut rng);
+            rlm.on_announcement(4, time(1000));
+            rlm.on_packet(&seen(time(3000), 1), &mut rng);
             assert_eq!(rlm.join_s, learned);
             // There are no such layers.
             for layer in [0, 5] {
-                rlm.on_announcement(layer, at(3100));
+                rlm.on_announcement(layer, time(3100));
             }
         }
     }
@@ -366,8 +366,8 @@ mod tests {
             let (mut rlm, mut rng) = start(4);
             let joins = rlm.join_at;
             rlm.on_announcement(layer, joins - Span::from_millis(1900));
-            let held = run(&mut rlm, joins, &mut rng);
-            assert_eq!(held, if waits { 1 } else { 2 }, "layer {layer}");
+            let layers_held = run(&mut rlm, joins, &mut rng);
+            assert_eq!(layers_held, if waits { 1 } else { 2 }, "layer {layer}");
             assert_eq!(rlm.take_announcement(), (!waits).then_some(2));
             assert_eq!(rlm.take_announcement(), None);
         }
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn only_lasting_loss_outside_of_experiments_drops_a_layer() {
-        for (lost, held) in [(1, 1), (0, 2)] {
+        for (lost, expected) in [(1, 1), (0, 2)] {
             let (mut rlm, mut rng) = start(2);
             let joined = rlm.join_at;
             run(&mut rlm, joined + Span::from_millis(2000), &mut rng);
@@ -394,7 +394,7 @@ mod tests {
             run(&mut rlm, now, &mut rng);
             assert_eq!(rlm.state, State::Measurement);
             rlm.on_packet(&seen(now, lost), &mut rng);
-            assert_eq!(run(&mut rlm, now + Span::from_millis(2000), &mut rng), held);
+            assert_eq!(run(&mut rlm, now + Span::from_millis(2000), &mut rng), expected);
         }
     }
 }

@@ -79,18 +79,18 @@ mod tests {
     /// an interval late.
     #[test]
     fn layers_leave_in_bursts_at_their_rates() {
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let time = |ms| Time::ZERO + Span::from_millis(ms);
         let rates = [160_000, 80_000].map(BitRate);
-        let mut source = Source::new(&rates, 1000, 2, at(50), Some(at(350)));
-        let mut seen = Vec::new();
+        let mut source = Source::new(&rates, 1000, 2, time(50), Some(time(350)));
+        let mut bursts = Vec::new();
         while let Some(now) = source.next() {
             let mut out = Vec::new();
             source.take(now, &mut out);
             let of = |seq: &u32| (layer_of(*seq), seq & 0xff);
-            seen.push(((now.0 / 1_000_000_000), out.iter().map(of).collect::<Vec<_>>()));
+            bursts.push(((now.0 / 1_000_000_000), out.iter().map(of).collect::<Vec<_>>()));
         }
         assert_eq!(
-            seen,
+            bursts,
             [
                 (50, vec![(0, 0), (0, 1)]),
                 (150, vec![(0, 2), (0, 3), (1, 0), (1, 1)]),

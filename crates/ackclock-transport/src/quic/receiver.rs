@@ -83,8 +83,8 @@ pub struct QuicReceiver {
 
 impl QuicReceiver {
     /// A receiver that has got nothing.
-    pub fn new(parts: &QuicReceiverParts) -> Self {
-        let QuicReceiverParts { flow, config, size, streams } = parts;
+    pub fn new(config_of_flow: &QuicReceiverParts) -> Self {
+        let QuicReceiverParts { flow, config, size, streams } = config_of_flow;
         let frames = streams.as_ref().map(|(streams, start)| {
             Box::new(FrameSink::new(Arc::clone(streams), config.segment(), *start))
         });
@@ -126,11 +126,11 @@ impl QuicReceiver {
 
     /// Payload that has arrived, in order or not.
     fn received_bytes(&self) -> u64 {
-        let whole = (self.received - self.duplicates) * u64::from(self.config.segment());
+        let payload = (self.received - self.duplicates) * u64::from(self.config.segment());
         match &self.frames {
             Some(frames) => frames.arrived,
-            None if self.total == u32::MAX => whole,
-            None => whole.min(self.total_bytes),
+            None if self.total == u32::MAX => payload,
+            None => payload.min(self.total_bytes),
         }
     }
 
@@ -157,8 +157,8 @@ impl QuicReceiver {
         // Below what the last ACK made known as missing, nothing is news.
         let reported = self.largest_acked.map_or(0, |acked| acked.saturating_sub(threshold - 1));
         let ranges = self.numbers.as_slice();
-        let at = ranges.partition_point(|&(_, end)| end <= reported);
-        let missing = match ranges.get(at) {
+        let index = ranges.partition_point(|&(_, end)| end <= reported);
+        let missing = match ranges.get(index) {
             Some(&(start, end)) if start <= reported => end,
             _ => reported.max(self.floor),
         };
@@ -183,7 +183,7 @@ impl QuicReceiver {
     }
 
     fn on_data(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
-        let Options::QuicData { segment, part } = packet.options else { return };
+        let Options::QuicData { segment, part: frame_part } = packet.options else { return };
         self.received += 1;
         let number = packet.seq;
         let largest_before = self.largest();
@@ -201,7 +201,7 @@ impl QuicReceiver {
         }
         let is_fresh = match &mut self.frames {
             None => self.store(segment),
-            Some(frames) => frames.take(part, self.flow, ctx),
+            Some(frames) => frames.take(frame_part, self.flow, ctx),
         };
         if !is_fresh {
             self.duplicates += 1;
@@ -227,8 +227,8 @@ impl QuicReceiver {
         let Some((&(first, end), older)) = ranges.split_last() else { return };
         let mut newest = [(0, 0); MAX_SACK_BLOCKS];
         let count = older.len().min(AckFrame::room(self.config.ecn));
-        for (place, &range) in newest[..count].iter_mut().zip(older.iter().rev()) {
-            *place = range;
+        for (slot, &range) in newest[..count].iter_mut().zip(older.iter().rev()) {
+            *slot = range;
         }
         let delay = (ctx.now.since(self.largest_at).0 / ACK_DELAY_UNIT.0) as u32;
         let counts = self.config.ecn.then_some(self.counts);

@@ -84,8 +84,8 @@ impl SentPackets {
         if (self.next - self.first) as usize >= self.ring.len() {
             self.grow(segment, stamp);
         }
-        let place = self.place(number);
-        self.ring[place] = Record { stamp, segment, is_gone: false };
+        let index = self.place(number);
+        self.ring[index] = Record { stamp, segment, is_gone: false };
         self.next += 1;
         self.in_flight += 1;
         number
@@ -113,8 +113,8 @@ impl SentPackets {
     pub(super) fn acknowledge(&mut self, (from, to): SackBlock, mut each: impl FnMut(Gone)) {
         let to = to.min(self.next);
         for number in from.max(self.first)..to {
-            let place = self.place(number);
-            let record = &mut self.ring[place];
+            let index = self.place(number);
+            let record = &mut self.ring[index];
             if !record.is_gone {
                 record.is_gone = true;
                 self.in_flight -= 1;
@@ -164,8 +164,8 @@ impl SentPackets {
                     // What was sent later is due later.
                     break;
                 }
-                let place = self.place(number);
-                self.ring[place].is_gone = true;
+                let index = self.place(number);
+                self.ring[index].is_gone = true;
                 self.in_flight -= 1;
                 self.lost.push_back(LostPacket { number, segment, lost_at: now });
                 each(Gone { number, segment, stamp });
@@ -205,7 +205,7 @@ impl Outage {
     pub(super) fn on_lost(&mut self, gone: &Gone, first_sample: Option<Time>) -> Span {
         let sent_at = gone.stamp.record.sent_at;
         // What left before the first RTT sample is not counted.
-        if first_sample.is_none_or(|at| sent_at <= at) {
+        if first_sample.is_none_or(|sampled_at| sent_at <= sampled_at) {
             return Span::ZERO;
         }
         let began = match self.run {

@@ -54,8 +54,8 @@ impl SendStream {
         if self.outstanding() as usize >= self.ring.len() {
             self.grow();
         }
-        let place = self.place(segment);
-        self.ring[place] = Fate::Sent;
+        let index = self.place(segment);
+        self.ring[index] = Fate::Sent;
         self.nxt += 1;
         segment
     }
@@ -80,8 +80,8 @@ impl SendStream {
         if self.is_acknowledged(segment) {
             return;
         }
-        let place = self.place(segment);
-        self.ring[place] = Fate::Acknowledged;
+        let index = self.place(segment);
+        self.ring[index] = Fate::Acknowledged;
         while self.una < self.nxt && self.ring[self.place(self.una)] == Fate::Acknowledged {
             self.una += 1;
         }
@@ -90,8 +90,8 @@ impl SendStream {
     /// A packet with this segment was lost: it must be sent again, unless another packet has brought it.
     pub(super) fn lose(&mut self, segment: u32) {
         if !self.is_acknowledged(segment) && self.ring[self.place(segment)] != Fate::Queued {
-            let place = self.place(segment);
-            self.ring[place] = Fate::Queued;
+            let index = self.place(segment);
+            self.ring[index] = Fate::Queued;
             self.lost.push_back(segment);
         }
     }
@@ -113,8 +113,8 @@ impl SendStream {
             return None;
         }
         let segment = self.lost.pop_front()?;
-        let place = self.place(segment);
-        self.ring[place] = Fate::Sent;
+        let index = self.place(segment);
+        self.ring[index] = Fate::Sent;
         Some(segment)
     }
 
@@ -126,15 +126,15 @@ impl SendStream {
     /// Takes this one of the segments that wait to be sent again.
     pub(super) fn take_this_lost(&mut self, segment: u32) {
         self.lost.retain(|&other| other != segment);
-        let place = self.place(segment);
-        self.ring[place] = Fate::Sent;
+        let index = self.place(segment);
+        self.ring[index] = Fate::Sent;
     }
 
     /// What waits to be sent again is not, where it `is_given_up`.
     pub(super) fn give_up(&mut self, is_given_up: impl Fn(u32) -> bool) {
-        for at in 0..self.lost.len() {
-            if is_given_up(self.lost[at]) {
-                self.acknowledge(self.lost[at]);
+        for index in 0..self.lost.len() {
+            if is_given_up(self.lost[index]) {
+                self.acknowledge(self.lost[index]);
             }
         }
     }

@@ -85,7 +85,7 @@ impl Application {
         total: u32,
         rate: f64,
     ) -> u32 {
-        let at = match &*self.supply {
+        let next_time = match &*self.supply {
             Supply::Bursts(size, every) => {
                 available = available.saturating_add(segments_of(*size, self.mss));
                 now + *every
@@ -97,9 +97,9 @@ impl Application {
                     let waiting = f64::from(available - sent) * f64::from(self.mss) * 8.0;
                     let (bytes, gap) = encoder.frame(media, now, rate, waiting);
                     *beyond += bytes;
-                    let whole = (*beyond / f64::from(self.mss)).floor();
-                    *beyond -= whole * f64::from(self.mss);
-                    available = available.saturating_add(whole as u32).min(total);
+                    let segments = (*beyond / f64::from(self.mss)).floor();
+                    *beyond -= segments * f64::from(self.mss);
+                    available = available.saturating_add(segments as u32).min(total);
                     now + gap
                 }
             },
@@ -142,7 +142,11 @@ impl Application {
                 }
             }
         };
-        self.next = if at == Time::MAX { Deadline::NEVER } else { Deadline { at, armed: now } };
+        self.next = if next_time == Time::MAX {
+            Deadline::NEVER
+        } else {
+            Deadline { at: next_time, armed: now }
+        };
         available
     }
 }
@@ -165,14 +169,14 @@ mod tests {
         let total = 5000;
         let mut available = app.hand_over(at(0), total, 0, total, 0.0);
         assert_eq!((available, app.next.at), (total, at(100)));
-        let mut seen = Vec::new();
+        let mut supplies = Vec::new();
         while app.next.at < at(1000) {
             let now = app.next.at;
             available =
-                app.hand_over(now, available, available.min(7 + seen.len() as u32), total, 0.0);
-            seen.push((now.0 / 1_000_000_000, available));
+                app.hand_over(now, available, available.min(7 + supplies.len() as u32), total, 0.0);
+            supplies.push((now.0 / 1_000_000_000, available));
         }
-        assert_eq!(seen, [(100, 8), (200, 9), (300, 10), (350, 10)]);
+        assert_eq!(supplies, [(100, 8), (200, 9), (300, 10), (350, 10)]);
         available = app.hand_over(app.next.at, available, 10, total, 0.0);
         assert_eq!((available, app.next.at), (total, Time::MAX));
     }

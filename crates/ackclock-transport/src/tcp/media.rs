@@ -52,7 +52,7 @@ impl Encoder {
         let began = self.follow(media, now, target);
         let t0 = 1.0 / media.fps;
         let interval = Span::from_seconds(t0 * (1.0 + self.laplace(media.scale_t)).max(0.0));
-        let drawn = (1.0 + self.laplace(media.scale_b)).max(0.0);
+        let factor = (1.0 + self.laplace(media.scale_b)).max(0.0);
         if waiting > self.rate * media.patience.seconds() {
             return (0.0, interval);
         }
@@ -68,7 +68,7 @@ impl Encoder {
             self.transient.0 -= 1;
             return (self.transient.1, interval);
         }
-        (mean * drawn, interval)
+        (mean * factor, interval)
     }
 
     /// Takes the target's value, if it may; whether a transient begins.

@@ -132,8 +132,8 @@ impl Receiver {
     pub const BUSY_BYTES: usize = offset_of!(Self, delayed_ack_timeout);
 
     /// A receiver that has got nothing.
-    pub fn new(parts: &ReceiverParts) -> Self {
-        let ReceiverParts { flow, config, sack, size } = parts;
+    pub fn new(setup: &ReceiverParts) -> Self {
+        let ReceiverParts { flow, config, sack, size } = setup;
         let total = size.map_or(u32::MAX, |bytes| segments_of(bytes, config.mss));
         Self {
             flow: *flow,
@@ -184,9 +184,9 @@ impl Receiver {
 
     /// Payload that has arrived, in order or not.
     fn received_bytes(&self) -> u64 {
-        let whole = (self.received - self.duplicates) * u64::from(self.mss);
+        let payload = (self.received - self.duplicates) * u64::from(self.mss);
         // The last segment of a transfer may be shorter.
-        if self.total == u32::MAX { whole } else { whole.min(self.total_bytes) }
+        if self.total == u32::MAX { payload } else { payload.min(self.total_bytes) }
     }
 
     fn remember_timestamp(&mut self, seq: u32, ts: u32, now: Time) {
@@ -211,16 +211,16 @@ impl Receiver {
     /// Puts the block of `seq` first in the history, each block once.
     fn report_first(&mut self, seq: u32) {
         let block = self.early.find(seq).unwrap_or((seq, seq + 1));
-        let mut kept = [seq; HISTORY];
+        let mut history = [seq; HISTORY];
         let mut len = 1;
         for &other in &self.history[..usize::from(self.history_len)] {
             let elsewhere = other < block.0 || other >= block.1;
             if elsewhere && len < HISTORY {
-                kept[len] = other;
+                history[len] = other;
                 len += 1;
             }
         }
-        self.history = kept;
+        self.history = history;
         self.history_len = len as u8;
     }
 
@@ -232,14 +232,14 @@ impl Receiver {
         }
         let next = self.next;
         let len = usize::from(self.history_len);
-        let mut kept = 0;
+        let mut remaining = 0;
         for i in 0..len {
             if self.history[i] >= next {
-                self.history[kept] = self.history[i];
-                kept += 1;
+                self.history[remaining] = self.history[i];
+                remaining += 1;
             }
         }
-        self.history_len = kept as u8;
+        self.history_len = remaining as u8;
     }
 
     /// The blocks of an acknowledgement that also has to report a duplicate, or the time in queues.
@@ -268,8 +268,8 @@ impl Receiver {
             .iter()
             .filter_map(|&seq| self.early.find(seq));
         // Blocks that fell out of the history come last, newest data first.
-        let others = self.early.as_slice().iter().rev().copied();
-        for block in remembered.chain(others) {
+        let early = self.early.as_slice().iter().rev().copied();
+        for block in remembered.chain(early) {
             if count == most {
                 break;
             }
@@ -346,8 +346,8 @@ impl Receiver {
                 let ticks = timestamp(now).wrapping_sub(receiver);
                 wait = wait.min(Span((TIMESTAMP_TICK * u64::from(ticks)).0 / 20));
             }
-            let at = (now + wait).min(self.deadline.at);
-            self.deadline = Deadline { at, armed: now };
+            let expiry = (now + wait).min(self.deadline.at);
+            self.deadline = Deadline { at: expiry, armed: now };
         }
         true
     }

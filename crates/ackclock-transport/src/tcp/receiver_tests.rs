@@ -15,9 +15,9 @@ fn ms(n: u64) -> Span {
 impl Bench {
     fn new(change: impl FnOnce(&mut ReceiverParts)) -> Self {
         let config = TcpConfig::of_era(Era::Rfc);
-        let mut parts = ReceiverParts { flow: FlowId(0), config, sack: true, size: None };
-        change(&mut parts);
-        Self { receiver: Receiver::new(&parts), now: Time::ZERO }
+        let mut setup = ReceiverParts { flow: FlowId(0), config, sack: true, size: None };
+        change(&mut setup);
+        Self { receiver: Receiver::new(&setup), now: Time::ZERO }
     }
 
     fn call(&mut self, f: impl FnOnce(&mut Receiver, &mut EndpointCtx<'_>)) -> Option<Packet> {
@@ -76,17 +76,17 @@ fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_timeout() {
 /// that it is to acknowledge.
 #[test]
 fn the_timeout_runs_from_the_first_pending_segment_however_many_may_wait() {
-    let mut bench = Bench::new(|parts| parts.config.delayed_ack = 4);
-    for (seq, at) in [(0, 10), (1, 60), (2, 150)] {
-        bench.now = Time::ZERO + ms(at);
+    let mut bench = Bench::new(|setup| setup.config.delayed_ack = 4);
+    for (seq, arrival_ms) in [(0, 10), (1, 60), (2, 150)] {
+        bench.now = Time::ZERO + ms(arrival_ms);
         assert_eq!(bench.data(seq), None);
         assert_eq!(bench.receiver.deadline().at, Time::ZERO + ms(210));
     }
     bench.now = Time::ZERO + ms(210);
     assert_eq!(bench.timer().map(|a| a.seq), Some(3));
     // Four segments do not wait for it, and it starts anew with the next.
-    for (seq, at) in [(3, 300), (4, 310), (5, 320)] {
-        bench.now = Time::ZERO + ms(at);
+    for (seq, arrival_ms) in [(3, 300), (4, 310), (5, 320)] {
+        bench.now = Time::ZERO + ms(arrival_ms);
         assert_eq!(bench.data(seq), None);
     }
     assert_eq!(bench.data(6).map(|a| a.seq), Some(7));
@@ -97,7 +97,7 @@ fn the_timeout_runs_from_the_first_pending_segment_however_many_may_wait() {
 
 #[test]
 fn out_of_order_duplicate_gap_filling_and_last_segments_are_acknowledged_at_once() {
-    let mut bench = Bench::new(|parts| parts.size = Some(Bytes(4 * 1460 + 1)));
+    let mut bench = Bench::new(|setup| setup.size = Some(Bytes(4 * 1460 + 1)));
     assert_eq!(bench.data(1).map(|a| a.seq), Some(0)); // out of order
     assert_eq!(bench.data(3).map(|a| a.seq), Some(0));
     assert_eq!(bench.data(0).map(|a| a.seq), Some(2)); // fills part of a gap
@@ -121,7 +121,7 @@ fn the_examples_of_rfc_2018() {
     }
 
     // The 2nd, 4th, 6th and 8th of segments 0..8 are lost; 0 arrives in order.
-    let mut bench = Bench::new(|parts| parts.config.delayed_ack = 1);
+    let mut bench = Bench::new(|setup| setup.config.delayed_ack = 1);
     assert_eq!(bench.data(0).unwrap().sack_blocks(), []);
     assert_eq!(bench.data(2).unwrap().sack_blocks(), [(2, 3)]);
     assert_eq!(bench.data(4).unwrap().sack_blocks(), [(4, 5), (2, 3)]);
@@ -162,10 +162,10 @@ fn echo_of(ack: &Packet) -> u32 {
 
 #[test]
 fn blocks_and_timestamps_have_their_size_on_the_wire() {
-    let mut bench = Bench::new(|parts| parts.config.timestamps = true);
+    let mut bench = Bench::new(|setup| setup.config.timestamps = true);
     assert_eq!(bench.stamped(2, 7).unwrap().size, 40 + 12 + 12);
     assert_eq!(bench.stamped(4, 8).unwrap().size, 40 + 12 + 20);
-    let mut plain = Bench::new(|parts| parts.sack = false);
+    let mut plain = Bench::new(|setup| setup.sack = false);
     let ack = plain.data(2).unwrap();
     assert_eq!((ack.size, ack.sack_blocks().len()), (40, 0));
 }
@@ -173,13 +173,13 @@ fn blocks_and_timestamps_have_their_size_on_the_wire() {
 /// RFC 7323 section 4.3, cases A, B and C.
 #[test]
 fn the_echoed_timestamp_is_that_of_the_earliest_unacknowledged_segment() {
-    let mut delayed = Bench::new(|parts| parts.config.timestamps = true);
+    let mut delayed = Bench::new(|setup| setup.config.timestamps = true);
     delayed.stamped(0, 1);
     assert_eq!(echo_of(&delayed.stamped(1, 2).unwrap()), 1); // A: delayed ACK echoes the first
 
-    let mut holes = Bench::new(|parts| {
-        parts.config.timestamps = true;
-        parts.config.delayed_ack = 1;
+    let mut holes = Bench::new(|setup| {
+        setup.config.timestamps = true;
+        setup.config.delayed_ack = 1;
     });
     assert_eq!(echo_of(&holes.stamped(0, 1).unwrap()), 1);
     assert_eq!(echo_of(&holes.stamped(2, 3).unwrap()), 1); // B: out of order echoes the last in order
@@ -216,22 +216,22 @@ fn a_request_is_answered_each_time() {
 /// RFC 7323 section 5.5: after half a turn of the clock a new timestamp looks older than the one kept.
 #[test]
 fn a_timestamp_after_a_long_silence_is_echoed() {
-    let mut bench = Bench::new(|parts| {
-        parts.config.timestamps = true;
-        parts.config.delayed_ack = 1;
+    let mut bench = Bench::new(|setup| {
+        setup.config.timestamps = true;
+        setup.config.delayed_ack = 1;
     });
     let mut echo = |s: u64, seq: u32| {
         bench.now = Time::ZERO + ms(1000 * s);
         bench.stamped(seq, timestamp(bench.now)).map(|ack| echo_of(&ack))
     };
-    let at = |s: u64| Some(timestamp(Time::ZERO + ms(1000 * s)));
-    assert_eq!(echo(1, 0), at(1));
-    assert_eq!(echo(181, 1), at(181));
-    assert_eq!(echo(182, 2), at(182));
+    let timestamp_at = |s: u64| Some(timestamp(Time::ZERO + ms(1000 * s)));
+    assert_eq!(echo(1, 0), timestamp_at(1));
+    assert_eq!(echo(181, 1), timestamp_at(181));
+    assert_eq!(echo(182, 2), timestamp_at(182));
 }
 
 fn linux() -> Bench {
-    Bench::new(|parts| parts.config = TcpConfig::of_era(Era::Linux))
+    Bench::new(|setup| setup.config = TcpConfig::of_era(Era::Linux))
 }
 
 /// Beyond a gap: three ACKs at once, then one for what arrives within a millisecond; filling the gap ends
@@ -294,9 +294,9 @@ fn acknowledgements_are_quick_again_after_a_duplicate_and_after_a_pause() {
 /// burst after an odd segment does not leave its own last one waiting; beyond a gap PSH changes nothing.
 #[test]
 fn a_segment_with_psh_is_acknowledged_at_once() {
-    let mut bench = Bench::new(|parts| {
-        parts.config = TcpConfig::of_era(Era::Linux);
-        parts.config.quick_acks = 0;
+    let mut bench = Bench::new(|setup| {
+        setup.config = TcpConfig::of_era(Era::Linux);
+        setup.config.quick_acks = 0;
     });
     let answered = |bench: &mut Bench, seq, flags| bench.flagged(seq, flags).map(|ack| ack.seq);
     let none = Flags::default();

@@ -140,13 +140,13 @@ mod tests {
     fn backoff_doubles_to_the_maximum_and_ends_with_a_sample() {
         let (mut rto, config) = estimator(1000);
         rto.sample(Span::from_millis(100), &config);
-        let seen: Vec<u64> = (0..8)
+        let timeouts_s: Vec<u64> = (0..8)
             .map(|_| {
                 rto.back_off(&config);
                 rto.timeout().0 / 1_000_000_000_000
             })
             .collect();
-        assert_eq!(seen, [2, 4, 8, 16, 32, 60, 60, 60]);
+        assert_eq!(timeouts_s, [2, 4, 8, 16, 32, 60, 60, 60]);
         rto.sample(Span::from_millis(100), &config);
         assert_eq!(rto.timeout(), Span::from_millis(1000));
     }

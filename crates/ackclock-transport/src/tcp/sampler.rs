@@ -110,12 +110,12 @@ impl Sampler {
                 self.grow();
             }
         }
-        let place = self.place(seq);
-        if again && self.ring[place].bits & LOST != 0 {
+        let index = self.place(seq);
+        if again && self.ring[index].bits & LOST != 0 {
             self.lost_out -= 1;
         }
         let limited = if self.app_limited != 0 { APP_LIMITED } else { 0 };
-        self.ring[place] = Noted {
+        self.ring[index] = Noted {
             sent_at: now,
             first_sent_at: self.first_sent_at,
             delivered_at: self.delivered_at,
@@ -153,11 +153,11 @@ impl Sampler {
         self.delivered += 1;
         self.delivered_at = now;
         self.sample.newly_acked += 1;
-        let place = self.place(seq);
-        let sent = self.ring[place];
+        let index = self.place(seq);
+        let sent = self.ring[index];
         if sent.bits & LOST != 0 {
             self.lost_out -= 1;
-            self.ring[place].bits &= !LOST;
+            self.ring[index].bits &= !LOST;
         }
         if sent.bits & RETRANSMITTED == 0 {
             self.clean_sent_at = self.clean_sent_at.max(Some(sent.sent_at));
@@ -187,12 +187,12 @@ impl Sampler {
 
     /// Declares a segment lost; nothing if it is already.
     pub(crate) fn lose(&mut self, seq: u32, now: Time, selective: bool) -> Option<Lost> {
-        let place = self.place(seq);
-        let sent = self.ring[place];
+        let index = self.place(seq);
+        let sent = self.ring[index];
         if sent.bits & LOST != 0 {
             return None;
         }
-        self.ring[place].bits |= LOST;
+        self.ring[index].bits |= LOST;
         self.lost += 1;
         self.lost_out += 1;
         self.sample.newly_lost += 1;
@@ -220,7 +220,7 @@ impl Sampler {
         let mut sample = self.sample;
         self.sample.newly_lost = 0;
         sample.total_lost = self.lost;
-        if let Some(rtt) = self.clean_sent_at.map(|at| now.since(at)) {
+        if let Some(rtt) = self.clean_sent_at.map(|sent_at| now.since(sent_at)) {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
             sample.rtt = Some(rtt);
         }

@@ -95,7 +95,7 @@ impl<S: Endpoint, R: Endpoint, L> Scripted<S, R, L> {
     /// Runs to the end of all events, or until `limit`.
     pub(crate) fn run(&mut self, limit: Time) -> &mut Self {
         loop {
-            let arrival = self.flying.keys().next().map_or(Time::MAX, |&(at, _)| at);
+            let arrival = self.flying.keys().next().map_or(Time::MAX, |&(time, _)| time);
             let sender = self.sender.deadline().at;
             let receiver = self.receiver.deadline().at;
             let next = arrival.min(sender).min(receiver);

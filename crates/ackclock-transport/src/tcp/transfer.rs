@@ -91,11 +91,11 @@ impl Transfer {
         nxt == self.total || now > self.stop
     }
 
-    /// Payload of a segment, and whether it is the last; `whole` is that of all others.
+    /// Payload of a segment, and whether it is the last; `full_payload` is that of all others.
     #[inline]
-    pub(crate) fn payload(&self, segment: u32, whole: u32) -> (u32, bool) {
+    pub(crate) fn payload(&self, segment: u32, full_payload: u32) -> (u32, bool) {
         let last = segment + 1 == self.total;
-        (if last { self.last_payload } else { whole }, last)
+        (if last { self.last_payload } else { full_payload }, last)
     }
 
     /// The application hands over what is due, if it does not do so at once; `nxt` segments have left, and the
@@ -144,9 +144,9 @@ pub(crate) fn paced(next: Time, now: Time, gap: Span, burst: u32) -> Time {
 
 /// The earlier of a deadline and three others.
 #[inline(always)]
-pub(crate) fn earliest(first: Deadline, others: [Deadline; 3]) -> Deadline {
+pub(crate) fn earliest(first: Deadline, other_deadlines: [Deadline; 3]) -> Deadline {
     let mut earliest = first;
-    for other in others {
+    for other in other_deadlines {
         if (other.at, other.armed) < (earliest.at, earliest.armed) {
             earliest = other;
         }

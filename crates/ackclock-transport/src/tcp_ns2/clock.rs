@@ -44,9 +44,9 @@ impl Clock {
         }
     }
 
-    /// Ticks on the flow's clock at `at`.
-    pub(super) fn ticks(&self, at: Time) -> u64 {
-        (at.0 + self.boot) / self.tick
+    /// Ticks on the flow's clock at `time`.
+    pub(super) fn ticks(&self, time: Time) -> u64 {
+        (time.0 + self.boot) / self.tick
     }
 
     /// Takes the time between `sent` (in ticks) and `now` as a sample.
@@ -114,12 +114,12 @@ mod tests {
         let mut clock = Clock::new(&config, true);
         assert_eq!(clock.rto(), Span::from_millis(3000));
         // Boot 0: sent at 0, received at 42.384 ms, that is 4 ticks of 10 ms.
-        let mut seen = Vec::new();
+        let mut estimates = Vec::new();
         for ticks in [4, 5, 5, 4] {
             clock.measure(0, Time(ticks * config.tick.0 + 1));
-            seen.push((clock.srtt8, clock.rttvar4));
+            estimates.push((clock.srtt8, clock.rttvar4));
         }
-        assert_eq!(seen, [(32, 8), (33, 7), (34, 7), (34, 6)]);
+        assert_eq!(estimates, [(32, 8), (33, 7), (34, 7), (34, 6)]);
         // (8 * 6 + 34) / 8 = 10 ticks = 0.1 s, below the minimum of 0.2 s.
         assert_eq!(clock.rto(), Span::from_millis(200));
         clock.back_off();

@@ -397,20 +397,21 @@ impl Machine {
         let echoed = if self.config.timestamps { self.stamps.echoed(ack.ts) } else { None };
         if update {
             // A timestamp does not end the backoff (ns-2's `ts_resetRTO_` is false), and ns-2 goes by one kind of sample.
-            if let Some(at) = echoed {
-                self.clock.measure_rounded(ctx.now.since(at));
-            } else if let Some((_, at)) = timed
+            if let Some(sent_at) = echoed {
+                self.clock.measure_rounded(ctx.now.since(sent_at));
+            } else if let Some((_, sent_at)) = timed
                 && !self.config.timestamps
             {
-                self.clock.measure(self.clock.ticks(at), ctx.now);
+                self.clock.measure(self.clock.ticks(sent_at), ctx.now);
             }
         }
-        if let Some((_, at)) = timed {
-            let rtt = ctx.now.since(at);
-            let seen = &mut self.counters;
-            seen.rtt_min = if seen.rtt_count == 0 { rtt } else { seen.rtt_min.min(rtt) };
-            seen.rtt_sum = seen.rtt_sum + rtt;
-            seen.rtt_count += 1;
+        if let Some((_, sent_at)) = timed {
+            let rtt = ctx.now.since(sent_at);
+            let counters = &mut self.counters;
+            counters.rtt_min =
+                if counters.rtt_count == 0 { rtt } else { counters.rtt_min.min(rtt) };
+            counters.rtt_sum = counters.rtt_sum + rtt;
+            counters.rtt_count += 1;
             ctx.record.rtt(ctx.now, self.flow, rtt);
         }
     }

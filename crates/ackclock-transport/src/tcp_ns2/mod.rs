@@ -61,7 +61,7 @@ impl Variant {
 
     /// The variant of a loss recovery's registry name.
     pub fn of_recovery(name: &str) -> Option<Self> {
-        Self::RECOVERIES.iter().find(|(known, _)| *known == name).map(|&(_, variant)| variant)
+        Self::RECOVERIES.iter().find(|(recovery, _)| *recovery == name).map(|&(_, variant)| variant)
     }
 
     /// A flow's settings as this agent has them: Vegas has no connection request, headers or ECN.

@@ -34,9 +34,9 @@ impl Reaction for NewReno {
             reno::duplicate(m, ctx);
         }
         if reno::sends_after(m) {
-            let own = m.config.max_burst;
+            let max_burst = m.config.max_burst;
             let recovering = m.dupacks > 0;
-            let burst = match (recovering, own) {
+            let burst = match (recovering, max_burst) {
                 (true, 0) => RECOVERY_BURST,
                 (true, n) => n.min(RECOVERY_BURST),
                 (false, n) => n,

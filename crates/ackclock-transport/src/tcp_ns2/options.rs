@@ -94,8 +94,10 @@ mod tests {
 
     #[test]
     fn both_spellings_are_read_and_unknown_variables_are_named() {
-        let given = parse(r#"{"precisionReduce": false, "bug_fix": false}"#).unwrap();
-        assert!(!given.precision_reduce && !given.bug_fix && given.rfc2988 && !given.bugfix_ss);
+        let options = parse(r#"{"precisionReduce": false, "bug_fix": false}"#).unwrap();
+        assert!(
+            !options.precision_reduce && !options.bug_fix && options.rfc2988 && !options.bugfix_ss
+        );
         assert!(parse(r#"{"bugfix_ss": true}"#).unwrap().bugfix_ss);
         assert!(Ns2Options::of_era(Era::Y2007).bugfix_ss);
         assert!(parse(r#"{"overhead": 1}"#).unwrap_err().contains("overhead"));

@@ -65,8 +65,8 @@ pub struct Ns2Sender {
 
 impl Ns2Sender {
     /// A sender that waits for its start.
-    pub fn new(parts: Ns2Parts) -> Self {
-        let Ns2Parts { flow, config, options, variant, size, stop, cc } = parts;
+    pub fn new(setup: Ns2Parts) -> Self {
+        let Ns2Parts { flow, config, options, variant, size, stop, cc } = setup;
         let opens_to = (config.syn && options.delay_growth).then_some(config.initial_window);
         let config = variant.settle(config);
         let receiver_window = config.receiver_window;

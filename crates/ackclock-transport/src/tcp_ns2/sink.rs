@@ -71,7 +71,7 @@ impl Ns2Sink {
         if number < self.next {
             return false;
         }
-        let at = self.beyond.partition_point(|b| b.1 < number);
+        let index = self.beyond.partition_point(|b| b.1 < number);
         if number == self.next {
             self.next += 1;
             if let Some(&(left, right)) = self.beyond.first()
@@ -83,19 +83,19 @@ impl Ns2Sink {
             return true;
         }
         // The first range that ends at or after `number` holds it, touches it, or lies beyond it.
-        match self.beyond.get(at).copied() {
+        match self.beyond.get(index).copied() {
             Some((left, right)) if left <= number && number < right => return false,
             Some((_, right)) if right == number => {
-                self.beyond[at].1 += 1;
-                if let Some(&(left, end)) = self.beyond.get(at + 1)
+                self.beyond[index].1 += 1;
+                if let Some(&(left, end)) = self.beyond.get(index + 1)
                     && left == number + 1
                 {
-                    self.beyond[at].1 = end;
-                    self.beyond.remove(at + 1);
+                    self.beyond[index].1 = end;
+                    self.beyond.remove(index + 1);
                 }
             }
-            Some((left, _)) if left == number + 1 => self.beyond[at].0 = number,
-            _ => self.beyond.insert(at, (number, number + 1)),
+            Some((left, _)) if left == number + 1 => self.beyond[index].0 = number,
+            _ => self.beyond.insert(index, (number, number + 1)),
         }
         true
     }
@@ -103,8 +103,8 @@ impl Ns2Sink {
     /// Puts the block with `number` in front of those reported, and drops what it or the
     /// cumulative acknowledgement contains.
     fn report(&mut self, number: u32) {
-        let at = self.beyond.partition_point(|b| b.1 <= number);
-        let current = self.beyond.get(at).copied().filter(|b| b.0 <= number);
+        let index = self.beyond.partition_point(|b| b.1 <= number);
+        let current = self.beyond.get(index).copied().filter(|b| b.0 <= number);
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         let mut count = 0;
         if let Some(block) = current {
@@ -182,8 +182,8 @@ impl Endpoint for Ns2Sink {
         {
             self.acknowledge(ctx);
         } else if self.timer == Deadline::NEVER {
-            let at = ctx.now + self.config.delayed_ack_timeout;
-            self.timer = Deadline { at, armed: ctx.now };
+            let expiry = ctx.now + self.config.delayed_ack_timeout;
+            self.timer = Deadline { at: expiry, armed: ctx.now };
         }
     }
 
@@ -307,8 +307,8 @@ mod tests {
         let mut ce = Flags::ECT;
         ce.set(Flags::CE);
         let cwr = Flags::ECT | Flags::CWR;
-        for held in [[ce, cwr], [cwr, ce]] {
-            let packets = [(0, Flags::SYN), (1, held[0]), (2, held[1])];
+        for flags in [[ce, cwr], [cwr, ce]] {
+            let packets = [(0, Flags::SYN), (1, flags[0]), (2, flags[1])];
             let echoes: Vec<bool> = feed(&mut sink(2), &packets).into_iter().map(|a| a.2).collect();
             assert_eq!(echoes, [false, true]);
         }

@@ -32,11 +32,11 @@ impl Stamps {
 
     /// When transmission `number` left; forgets those before it. None for an older one, and for no number at all.
     pub(super) fn echoed(&mut self, number: u32) -> Option<Time> {
-        let place = number.wrapping_sub(self.first) as usize;
-        if number == 0 || place >= self.times.len() {
+        let index = number.wrapping_sub(self.first) as usize;
+        if number == 0 || index >= self.times.len() {
             return None;
         }
-        self.times.drain(..place);
+        self.times.drain(..index);
         self.first = number;
         self.times.front().copied()
     }
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn an_echo_finds_its_transmission_and_what_is_older_is_forgotten() {
         let mut stamps = Stamps::default();
-        let numbers: Vec<u32> = (10..14).map(|at| stamps.note(Time(at))).collect();
+        let numbers: Vec<u32> = (10..14).map(|sent_ps| stamps.note(Time(sent_ps))).collect();
         assert_eq!(numbers, [1, 2, 3, 4]);
         assert_eq!(stamps.echoed(0), None);
         assert_eq!(stamps.echoed(3), Some(Time(12)));

@@ -73,11 +73,13 @@ impl FrameSink {
     /// Takes a packet's data; false if it was here before.
     pub(crate) fn take(
         &mut self,
-        part: Option<FramePart>,
+        frame_part: Option<FramePart>,
         flow: FlowId,
         ctx: &mut EndpointCtx<'_>,
     ) -> bool {
-        let Some(FramePart { stream, frame: number, offset, size }) = part else { return true };
+        let Some(FramePart { stream, frame: number, offset, size }) = frame_part else {
+            return true;
+        };
         let Some(settings) = self.streams.get(stream as usize) else { return true };
         let (is_datagram, per_group) = (settings.datagrams, settings.group);
         let length = u64::from(self.segment.min(size - offset));
@@ -92,30 +94,30 @@ impl FrameSink {
         if group < inbox.floor {
             return false;
         }
-        let place = inbox.groups.partition_point(|other| other.number < group);
-        if inbox.groups.get(place).is_none_or(|other| other.number != group) {
+        let group_index = inbox.groups.partition_point(|other| other.number < group);
+        if inbox.groups.get(group_index).is_none_or(|other| other.number != group) {
             let begun = Group { number: group, next: first, frames: VecDeque::new() };
-            inbox.groups.insert(place, begun);
+            inbox.groups.insert(group_index, begun);
         }
-        let Some(entry) = inbox.groups.get_mut(place) else { return true };
+        let Some(entry) = inbox.groups.get_mut(group_index) else { return true };
         if number < entry.next {
             return false;
         }
-        let at = entry.frames.partition_point(|other| other.number < number);
-        if entry.frames.get(at).is_none_or(|other| other.number != number) {
+        let index = entry.frames.partition_point(|other| other.number < number);
+        if entry.frames.get(index).is_none_or(|other| other.number != number) {
             let segments = size.div_ceil(self.segment);
             let begun = Frame { number, arrived: Ranges::default(), segments, size };
-            entry.frames.insert(at, begun);
+            entry.frames.insert(index, begun);
         }
         let segment = offset / self.segment;
         let mut fresh = false;
-        entry.frames[at].arrived.insert((segment, segment + 1), |_, _| fresh = true);
+        entry.frames[index].arrived.insert((segment, segment + 1), |_, _| fresh = true);
         if !fresh {
             return false;
         }
         self.arrived += length;
-        while let Some(done) = self.pop_complete(stream, group) {
-            self.deliver(stream, done.number, (done.size, done.segments), flow, ctx);
+        while let Some(complete) = self.pop_complete(stream, group) {
+            self.deliver(stream, complete.number, (complete.size, complete.segments), flow, ctx);
         }
         self.tidy(stream);
         true
@@ -153,11 +155,18 @@ impl FrameSink {
         ctx: &mut EndpointCtx<'_>,
     ) {
         let settings = &self.streams[stream as usize];
-        let made = made_at(settings, number, self.start);
+        let made_time = made_at(settings, number, self.start);
         self.delivered.0 += u64::from(size);
         self.delivered.1 += u64::from(packets);
-        ctx.record.frame(|| FrameRow { at: ctx.now, flow, stream, frame: number, made, size });
-        if settings.cancel_after.is_some_and(|most| ctx.now.since(made) > most) {
+        ctx.record.frame(|| FrameRow {
+            at: ctx.now,
+            flow,
+            stream,
+            frame: number,
+            made: made_time,
+            size,
+        });
+        if settings.cancel_after.is_some_and(|most| ctx.now.since(made_time) > most) {
             let stop = Flags::ACK | Flags::FIN;
             let packet = ctx.out.send(flow, stream, (STOP_BYTES + BELOW) as u16, stop);
             packet.options = Options::StopSending { group: number / settings.group };
@@ -208,11 +217,11 @@ mod tests {
         /// Half of a frame arrives.
         fn half(&mut self, ms: u64, frame: u32, second: bool) -> bool {
             let offset = if second { 1000 } else { 0 };
-            let part = FramePart { stream: 0, frame, offset, size: 2000 };
+            let frame_part = FramePart { stream: 0, frame, offset, size: 2000 };
             let mut out = Outbox::default();
             let rng = &mut Stream::new(1, Purpose::Receiver, 0);
             let mut ctx = EndpointCtx { now: at(ms), out: &mut out, rng, record: &mut self.record };
-            let fresh = self.sink.take(Some(part), FlowId(0), &mut ctx);
+            let fresh = self.sink.take(Some(frame_part), FlowId(0), &mut ctx);
             self.stops.extend(out.take().iter().map(|stop| match stop.options {
                 Options::StopSending { group } => (stop.seq, group),
                 other => panic!("{other:?}"),

@@ -88,12 +88,12 @@ impl FrameSource {
         let mut earliest = Time::MAX;
         for (stream, queue) in self.streams.iter().zip(&mut self.queues) {
             loop {
-                let at = made_at(stream, queue.next, self.start);
-                if at >= self.stop {
+                let due = made_at(stream, queue.next, self.start);
+                if due >= self.stop {
                     break;
                 }
-                if at > now {
-                    earliest = earliest.min(at);
+                if due > now {
+                    earliest = earliest.min(due);
                     break;
                 }
                 let (frame, size) = (queue.next, stream.frame_size(queue.next));
@@ -106,7 +106,7 @@ impl FrameSource {
         }
         self.next = match earliest {
             Time::MAX => Deadline::NEVER,
-            at => Deadline { at, armed: now },
+            due => Deadline { at: due, armed: now },
         };
         self.waiting
     }
@@ -146,7 +146,7 @@ impl FrameSource {
         if again && self.is_given_up(segment) {
             return 0;
         }
-        self.part(segment).map_or(0, |part| part.length)
+        self.part(segment).map_or(0, |frame_part| frame_part.length)
     }
 
     /// What a packet with this segment holds; nothing of one without data, which is a PING.
@@ -158,9 +158,13 @@ impl FrameSource {
 
     /// Whether a segment is not to be sent again.
     pub(crate) fn is_given_up(&self, segment: u32) -> bool {
-        self.part(segment).is_none_or(|part| {
-            let (stream, queue) = (&self.streams[part.stream], &self.queues[part.stream]);
-            stream.datagrams || queue.cancelled.is_some_and(|at| part.frame / stream.group <= at)
+        self.part(segment).is_none_or(|frame_part| {
+            let (stream, queue) =
+                (&self.streams[frame_part.stream], &self.queues[frame_part.stream]);
+            stream.datagrams
+                || queue
+                    .cancelled
+                    .is_some_and(|last_cancelled| frame_part.frame / stream.group <= last_cancelled)
         })
     }
 
@@ -233,8 +237,8 @@ mod tests {
         (from..from + count)
             .map(|segment| {
                 source.fill();
-                let part = source.describe(segment, false).unwrap();
-                (part.stream, part.frame, part.offset, part.size)
+                let frame_part = source.describe(segment, false).unwrap();
+                (frame_part.stream, frame_part.frame, frame_part.offset, frame_part.size)
             })
             .collect()
     }
@@ -264,7 +268,8 @@ mod tests {
     fn the_stream_of_the_smallest_number_leaves_first_and_its_lost_data_before_new() {
         let mut source = source(vec![video(6, 1000), video(4, 1000)]);
         source.make(at(50));
-        let order: Vec<u32> = filled(&mut source, 0, 4).iter().map(|part| part.0).collect();
+        let order: Vec<u32> =
+            filled(&mut source, 0, 4).iter().map(|frame_part| frame_part.0).collect();
         assert_eq!(order, [1, 1, 0, 0]);
         assert_eq!(source.first_lost([3, 2, 0, 1].into_iter()), Some(0));
         source.make(at(150));

@@ -117,7 +117,8 @@ impl QuicSender {
                 }
                 news.count += 1;
                 let sent_at = gone.stamp.record.sent_at;
-                news.after_reduction += u32::from(recovery_start.is_none_or(|at| sent_at > at));
+                news.after_reduction +=
+                    u32::from(recovery_start.is_none_or(|started| sent_at > started));
                 news.newest = Some((gone.number, gone.stamp));
             });
             sent.find_late(range, |segment| {
@@ -187,8 +188,9 @@ impl QuicSender {
             sampler.advance(sent.first());
         }
         self.check_window(now);
-        let kept = self.rtt.probe_timeout(self.config.granularity, self.config.max_ack_delay) * 3;
-        self.sent.forget_lost(Time(now.0.saturating_sub(kept.0)));
+        let retention =
+            self.rtt.probe_timeout(self.config.granularity, self.config.max_ack_delay) * 3;
+        self.sent.forget_lost(Time(now.0.saturating_sub(retention.0)));
         losses
     }
 
@@ -227,9 +229,9 @@ impl QuicSender {
             self.outage.forget();
             self.rtt.forget_min();
             // @src rfc9002#B.8: only the window is cut; ssthresh is what the reduction set.
-            let held = self.window.ssthresh;
+            let ssthresh = self.window.ssthresh;
             self.reduce(Signal::Rto { consecutive: 1 }, flight, now);
-            self.window.ssthresh = held;
+            self.window.ssthresh = ssthresh;
             (self.recovery_start, self.in_recovery) = (None, false);
         }
         let is_over = news.newest.is_some_and(|(_, stamp)| {

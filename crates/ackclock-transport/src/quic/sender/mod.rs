@@ -123,16 +123,16 @@ pub struct QuicSender {
 
 impl QuicSender {
     /// A sender that has not started.
-    pub fn new(parts: QuicSenderParts) -> Self {
+    pub fn new(setup: QuicSenderParts) -> Self {
         let QuicSenderParts { flow, config, size, supply, streams, stop, control, cc, slow_start } =
-            parts;
+            setup;
         let segment = config.segment();
         // What a call has made leaves after its stop, too.
         let until = stop.filter(|_| streams.is_none());
         let frames = streams
             .map(|(streams, start)| Box::new(FrameSource::new(streams, segment, start, stop)));
-        let given = config.initial_window.max(1).min(config.receiver_window.max(1));
-        let cwnd = cc.initial_window().unwrap_or(f64::from(given)).max(MIN_WINDOW);
+        let initial = config.initial_window.max(1).min(config.receiver_window.max(1));
+        let cwnd = cc.initial_window().unwrap_or(f64::from(initial)).max(MIN_WINDOW);
         Self {
             flow,
             stage: Stage::Idle,
@@ -254,9 +254,9 @@ impl QuicSender {
 
     /// Completes what every call must leave behind: the earliest timer and the state's name.
     fn finish_call(&mut self, ctx: &mut EndpointCtx<'_>) {
-        let others = [self.pacing, self.tick, self.next_supply()];
+        let other_deadlines = [self.pacing, self.tick, self.next_supply()];
         let failed = self.stage == Stage::Done && self.watch.has_failed();
-        let first = earliest(self.recovery_timer, others);
+        let first = earliest(self.recovery_timer, other_deadlines);
         self.earliest = if failed { Deadline::FAILED } else { first };
         if ctx.record.wanted.controls {
             self.record_state(ctx);

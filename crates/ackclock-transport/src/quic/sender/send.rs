@@ -200,8 +200,8 @@ impl QuicSender {
         }
         let size = QuicConfig::data_size(payload);
         let packet = ctx.out.send(self.flow, number, size, flags);
-        let part = self.frames.as_ref().and_then(|frames| frames.describe(segment, again));
-        packet.options = Options::QuicData { segment, part };
+        let frame_part = self.frames.as_ref().and_then(|frames| frames.describe(segment, again));
+        packet.options = Options::QuicData { segment, part: frame_part };
         self.count.sent_packets += 1;
         self.count.sent_bytes += u64::from(size);
         self.last_sent_at = now;
@@ -224,8 +224,8 @@ impl QuicSender {
     pub(super) fn on_request_answered(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
         let age = self.requests_sent.saturating_sub(packet.seq);
         if age >= 1 && age <= REQUESTS as u32 {
-            let at = self.requests[packet.seq as usize % REQUESTS];
-            self.take_sample(ctx.now.since(at), Span::ZERO, ctx);
+            let sent_at = self.requests[packet.seq as usize % REQUESTS];
+            self.take_sample(ctx.now.since(sent_at), Span::ZERO, ctx);
         }
         self.recovery_timer = Deadline::NEVER;
         self.probe_count = 0;

@@ -25,15 +25,15 @@ impl QuicSender {
     /// The loss timer if it runs, else the probe timer, if something is in flight.
     pub(super) fn arm_recovery_timer(&mut self, now: Time) {
         let in_flight = self.stage == Stage::Opening || self.sent.in_flight() > 0;
-        let at = match self.loss_time {
-            Some(at) => at,
+        let expiry = match self.loss_time {
+            Some(loss_time) => loss_time,
             None if in_flight => {
                 Time(self.last_sent_at.0.saturating_add(self.probe_period().0)).max(now)
             }
             None => Time::MAX,
         };
-        if at != self.recovery_timer.at {
-            self.recovery_timer = Deadline { at, armed: now };
+        if expiry != self.recovery_timer.at {
+            self.recovery_timer = Deadline { at: expiry, armed: now };
         }
     }
 

@@ -86,13 +86,13 @@ fn what_is_sent_again_is_what_was_lost() {
     setup.samples = false;
     let (mut data, mut dropped) = (0u64, 0u64);
     let count = std::rc::Rc::new(std::cell::Cell::new(0));
-    let seen = std::rc::Rc::clone(&count);
+    let dropped_so_far = std::rc::Rc::clone(&count);
     let mut wire = setup
         .script(move |packet, _| {
             data += u64::from(!packet.is_ack());
             if !packet.is_ack() && data % 97 == 96 {
                 dropped += 1;
-                seen.set(dropped);
+                dropped_so_far.set(dropped);
                 return Fate::Drop;
             }
             Fate::Deliver

@@ -19,8 +19,8 @@ struct Bench {
 impl Bench {
     fn new(options: &QuicOptions) -> Self {
         let config = QuicConfig::of(options);
-        let parts = QuicReceiverParts { flow: FlowId(0), config, size: None, streams: None };
-        Self { receiver: QuicReceiver::new(&parts), record: Recorder::default() }
+        let setup = QuicReceiverParts { flow: FlowId(0), config, size: None, streams: None };
+        Self { receiver: QuicReceiver::new(&setup), record: Recorder::default() }
     }
 
     fn call(
@@ -144,6 +144,9 @@ fn a_number_received_twice_or_older_than_all_ranges_remembered_is_ignored() {
     assert_eq!(ranges(&ack), [(66, 67), (64, 65), (62, 63), (60, 61)]);
     assert!(bench.data(1, 41, Flags::default()).is_none());
     assert!(bench.data(66, 42, Flags::default()).is_none());
-    let seen = bench.receiver.snapshot();
-    assert_eq!((seen.received_packets, seen.duplicate_packets, seen.delivered_packets), (36, 2, 1));
+    let snapshot = bench.receiver.snapshot();
+    assert_eq!(
+        (snapshot.received_packets, snapshot.duplicate_packets, snapshot.delivered_packets),
+        (36, 2, 1)
+    );
 }

@@ -60,9 +60,9 @@ fn a_packet_three_below_the_largest_is_lost_and_its_data_leave_with_a_new_number
     // Number 5 arrives at 201 + 6 + 100 ms, its ACK 100 ms later.
     assert_eq!(log.events[0].now, at(407));
     assert_eq!(wire.again(), [(10, 2)]);
-    let seen = wire.sender.snapshot();
-    assert_eq!((seen.sent_packets, seen.retransmits, seen.recoveries), (11, 1, 1));
-    assert!(seen.completed_s > 0.0 && wire.receiver.is_complete());
+    let snapshot = wire.sender.snapshot();
+    assert_eq!((snapshot.sent_packets, snapshot.retransmits, snapshot.recoveries), (11, 1, 1));
+    assert!(snapshot.completed_s > 0.0 && wire.receiver.is_complete());
     let numbers: Vec<u32> = wire.data().map(|p| p.seq).collect();
     assert_eq!(numbers, (0..11).collect::<Vec<_>>());
 }
@@ -76,9 +76,9 @@ fn what_leaves_with_a_reduction_does_not_grow_the_window() {
     assert_eq!(wire.again(), [(10, 2)]);
     let resent = wire.data().find(|packet| packet.seq == 10).unwrap().at;
     assert_eq!(resent, wire.log.lock().unwrap().events[0].now);
-    let seen = wire.sender.snapshot();
-    assert!(seen.completed_s > 0.0 && seen.ssthresh > 2.0);
-    assert_eq!(seen.cwnd, seen.ssthresh);
+    let snapshot = wire.sender.snapshot();
+    assert!(snapshot.completed_s > 0.0 && snapshot.ssthresh > 2.0);
+    assert_eq!(snapshot.cwnd, snapshot.ssthresh);
 }
 
 /// Of ten packets number 8 is dropped: only one follows, so time decides. They leave at 201 ms; the ACK of 9
@@ -102,13 +102,13 @@ fn the_probe_timeout_doubles_and_reduces_nothing() {
         .script(|_, now| if now >= at(500) { Fate::Drop } else { Fate::Deliver })
         .start();
     wire.run(at(60_000));
-    let seen = wire.sender.snapshot();
+    let snapshot = wire.sender.snapshot();
     assert!(wire.log.lock().unwrap().events.is_empty());
     let mut times: Vec<Time> = wire.data().filter(|p| p.at > at(1000)).map(|p| p.at).collect();
     // Two packets a probe.
     assert!(times.windows(2).step_by(2).all(|pair| pair[0] == pair[1]));
     times.dedup();
-    assert!(seen.timeouts >= times.len() as u64);
+    assert!(snapshot.timeouts >= times.len() as u64);
     let gaps: Vec<Span> = times.windows(2).map(|pair| pair[1].since(pair[0])).collect();
     assert!(gaps.len() >= 5);
     for pair in gaps.windows(2) {
@@ -136,11 +136,11 @@ fn an_outage_of_three_probe_timeouts_cuts_the_window_to_two() {
         wire.now = next;
         assert!(wire.now < at(60_000), "never");
     }
-    let seen = wire.sender.snapshot();
+    let snapshot = wire.sender.snapshot();
     assert_eq!(wire.sender.outages(), 1);
     let signals: Vec<Signal> = wire.log.lock().unwrap().events.iter().map(|e| e.signal).collect();
     assert!(matches!(signals[..], [Signal::FastRetransmit { .. }, Signal::Rto { consecutive: 1 }]));
-    assert_eq!(seen.ssthresh, before / 2.0);
+    assert_eq!(snapshot.ssthresh, before / 2.0);
     let least: Vec<Span> = wire.log.lock().unwrap().events.iter().map(|e| e.min_rtt).collect();
     assert!(least[0] <= ms(201 + 10) && least[1] >= ms(501), "{least:?}");
     // Two, and one for the packet that the ACK acknowledges: the recovery period is over (appendix B.8).
@@ -196,8 +196,8 @@ fn a_mark_reduces_once_per_round_trip() {
     let log = wire.log.lock().unwrap();
     let signals: Vec<Signal> = log.events.iter().map(|event| event.signal).collect();
     assert_eq!(signals, [Signal::EcnEcho]);
-    let seen = wire.sender.snapshot();
-    assert_eq!((seen.ecn_reductions, seen.retransmits, seen.sent_packets), (1, 0, 40));
+    let snapshot = wire.sender.snapshot();
+    assert_eq!((snapshot.ecn_reductions, snapshot.retransmits, snapshot.sent_packets), (1, 0, 40));
 }
 
 /// The first two requests are dropped; they leave at 0 and, by the initial PTO of 999 ms, at 999 and 2997 ms. The

@@ -72,8 +72,8 @@ fn counts_that_cannot_be_true_end_ecn_and_right_ones_keep_it() {
         assert!(is_ect(&with_counts(&mut wire, 4, first)), "{first:?}");
         let left = with_counts(&mut wire, 8, second);
         assert_eq!(is_ect(&left), is_kept, "{first:?} {second:?}");
-        let seen = wire.sender.snapshot();
-        assert_eq!(seen.ecn_failures, u64::from(!is_kept), "{first:?} {second:?}");
+        let snapshot = wire.sender.snapshot();
+        assert_eq!(snapshot.ecn_failures, u64::from(!is_kept), "{first:?} {second:?}");
     }
 }
 

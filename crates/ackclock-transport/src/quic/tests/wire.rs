@@ -57,8 +57,8 @@ impl Setup {
         self
     }
 
-    pub(super) fn stop(mut self, at: Time) -> Self {
-        self.stop = Some(at);
+    pub(super) fn stop(mut self, time: Time) -> Self {
+        self.stop = Some(time);
         self
     }
 
@@ -86,9 +86,9 @@ impl Setup {
     pub(super) fn start(self) -> Wire {
         let log = Shared::default();
         let samples = self.samples;
-        let made = || Box::new(Halving { log: Arc::clone(&log), samples });
-        let cc = self.cc.unwrap_or_else(|| made());
-        let parts = QuicReceiverParts {
+        let default_control = || Box::new(Halving { log: Arc::clone(&log), samples });
+        let cc = self.cc.unwrap_or_else(|| default_control());
+        let receiver_setup = QuicReceiverParts {
             flow: FlowId(0),
             config: self.config.clone(),
             size: self.size,
@@ -109,7 +109,7 @@ impl Setup {
         record.wanted.rtts = true;
         record.wanted.frames = true;
         record.wanted.windows = true;
-        let ends = (sender, QuicReceiver::new(&parts));
+        let ends = (sender, QuicReceiver::new(&receiver_setup));
         let times = (Span::from_millis(100), Span::from_millis(1));
         Wire::new(ends, log, record, self.script, times).started()
     }

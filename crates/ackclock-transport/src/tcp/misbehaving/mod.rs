@@ -8,14 +8,14 @@ use crate::endpoint::Endpoint;
 use optimistic::Optimistic;
 use unechoed::Unechoed;
 
-/// A receiver as `parts` describe it, whether it follows the rules or not.
-pub fn receiver(parts: &ReceiverParts) -> Box<dyn Endpoint> {
-    let plain = Receiver::new(parts);
-    match (parts.config.optimistic_acks, parts.config.ecn_echo) {
+/// A receiver as `setup` describes it, whether it follows the rules or not.
+pub fn receiver(setup: &ReceiverParts) -> Box<dyn Endpoint> {
+    let plain = Receiver::new(setup);
+    match (setup.config.optimistic_acks, setup.config.ecn_echo) {
         (None, true) => Box::new(plain),
         (None, false) => Box::new(Unechoed::new(plain)),
-        (Some(ahead), true) => Box::new(Optimistic::new(plain, ahead, parts)),
-        (Some(ahead), false) => Box::new(Optimistic::new(Unechoed::new(plain), ahead, parts)),
+        (Some(ahead), true) => Box::new(Optimistic::new(plain, ahead, setup)),
+        (Some(ahead), false) => Box::new(Optimistic::new(Unechoed::new(plain), ahead, setup)),
     }
 }
 
@@ -58,15 +58,15 @@ mod tests {
         let mut honest = made(|_| {}, None);
         let mut liar = made(|c| c.optimistic_acks = Some(0), None);
         let mut ahead = made(|c| c.optimistic_acks = Some(5), None);
-        let seen = [0, 3].map(|seq| {
-            [&mut honest, &mut liar, &mut ahead].map(|one| ack_of(&mut **one, seq, data))
+        let acks = [0, 3].map(|seq| {
+            [&mut honest, &mut liar, &mut ahead].map(|endpoint| ack_of(&mut **endpoint, seq, data))
         });
-        assert_eq!(seen[0].each_ref().map(|ack| ack.seq), [1, 1, 6]);
-        assert_eq!(seen[1].each_ref().map(|ack| ack.seq), [1, 4, 9]);
-        assert_eq!(seen[1].each_ref().map(|ack| ack.sack_blocks().len()), [1, 0, 0]);
-        assert_eq!(seen[0].each_ref().map(|ack| ack.size), [40; 3]);
+        assert_eq!(acks[0].each_ref().map(|ack| ack.seq), [1, 1, 6]);
+        assert_eq!(acks[1].each_ref().map(|ack| ack.seq), [1, 4, 9]);
+        assert_eq!(acks[1].each_ref().map(|ack| ack.sack_blocks().len()), [1, 0, 0]);
+        assert_eq!(acks[0].each_ref().map(|ack| ack.size), [40; 3]);
         // 40 bytes, and 12 for one SACK block.
-        assert_eq!(seen[1].each_ref().map(|ack| ack.size), [52, 40, 40]);
+        assert_eq!(acks[1].each_ref().map(|ack| ack.size), [52, 40, 40]);
         assert_eq!(liar.snapshot().delivered_packets, 1);
     }
 
@@ -88,9 +88,9 @@ mod tests {
         assert_eq!(silent.snapshot().received_packets, 1);
         assert_eq!(silent.snapshot().delivered_packets, 1);
         let counted = |echo: bool| {
-            let mut one = made(|c| (c.ecn, c.accecn, c.ecn_echo) = (true, true, echo), None);
-            let first = ack_of(&mut *one, 0, Flags::ECT).flags.ace();
-            ack_of(&mut *one, 1, marked).flags.ace() - first
+            let mut endpoint = made(|c| (c.ecn, c.accecn, c.ecn_echo) = (true, true, echo), None);
+            let first = ack_of(&mut *endpoint, 0, Flags::ECT).flags.ace();
+            ack_of(&mut *endpoint, 1, marked).flags.ace() - first
         };
         assert_eq!([counted(true), counted(false)], [1, 0]);
     }

@@ -30,8 +30,8 @@ pub(super) struct Optimistic<R> {
 
 impl<R: Endpoint> Optimistic<R> {
     /// Acknowledges `ahead` segments beyond the highest that has arrived.
-    pub(super) fn new(inner: R, ahead: u32, parts: &ReceiverParts) -> Self {
-        let total = parts.size.map_or(u32::MAX, |bytes| segments_of(bytes, parts.config.mss));
+    pub(super) fn new(inner: R, ahead: u32, setup: &ReceiverParts) -> Self {
+        let total = setup.size.map_or(u32::MAX, |bytes| segments_of(bytes, setup.config.mss));
         Self { inner, ahead, highest: 0, total }
     }
 

@@ -70,20 +70,23 @@ impl Sender {
                 && self.config.era == Era::Linux
             {
                 // @src Linux 6.12, tcp_input.c: `tcp_ack_update_rtt` has two samples.
-                rtt = advance.clean_sent_at.filter(|_| !advance.ambiguous).map(|at| now.since(at));
+                rtt = advance
+                    .clean_sent_at
+                    .filter(|_| !advance.ambiguous)
+                    .map(|sent_at| now.since(sent_at));
             }
         }
         let digest = self.recovery.on_ack(&mut self.board, &heard);
         let answered_ecn = self.react(packet, &digest, now);
-        let mut held = digest.hold_window || digest.entered.is_some() || answered_ecn;
+        let mut holds_window = digest.hold_window || digest.entered.is_some() || answered_ecn;
         let mut gave_sample = false;
         if self.tracks {
             gave_sample = self.give_tracked(packet, &digest, &heard, phase);
-            held = self.is_held(held, &digest);
+            holds_window = self.is_held(holds_window, &digest);
         }
         if let Some(advance) = &advance
             && !gave_sample
-            && !held
+            && !holds_window
         {
             self.grow(packet, advance, rtt, now);
         }
@@ -131,11 +134,11 @@ impl Sender {
     }
 
     /// Whether the window must not grow; Linux's may with the ACK that ends a recovery, and not while it is reduced.
-    fn is_held(&self, held: bool, digest: &Digest) -> bool {
+    fn is_held(&self, holds_window: bool, digest: &Digest) -> bool {
         if self.reduction.is_none() {
-            return held;
+            return holds_window;
         }
-        self.is_reducing() || (held && !(digest.ended && digest.entered.is_none()))
+        self.is_reducing() || (holds_window && !(digest.ended && digest.entered.is_none()))
     }
 
     /// Reports to the slow start rule what an acknowledgement in fast recovery says.
@@ -175,7 +178,7 @@ impl Sender {
         } else if advance.ambiguous {
             None // @src rfc6298#3 Karn's algorithm
         } else {
-            advance.clean_sent_at.map(|at| ctx.now.since(at))
+            advance.clean_sent_at.map(|sent_at| ctx.now.since(sent_at))
         }?;
         self.take_sample(rtt, ctx);
         if let Some(propagation) = propagation(packet, rtt) {

@@ -194,16 +194,16 @@ impl Sender {
     pub const BUSY_BYTES: usize = offset_of!(Self, sampler);
 
     /// A sender that has not started.
-    pub fn new(parts: SenderParts) -> Self {
+    pub fn new(setup: SenderParts) -> Self {
         let SenderParts { flow, config, size, supply, stop, control, cc, recovery, slow_start } =
-            parts;
+            setup;
         let initial_window = config.initial_window.max(1);
-        let given = initial_window.min(config.receiver_window.max(1));
+        let initial = initial_window.min(config.receiver_window.max(1));
         Self {
             flow,
             stage: Stage::Idle,
             window: Window {
-                cwnd: cc.initial_window().unwrap_or(f64::from(given)),
+                cwnd: cc.initial_window().unwrap_or(f64::from(initial)),
                 ssthresh: config.initial_ssthresh,
             },
             board: if recovery.marks_losses() {

@@ -317,7 +317,7 @@ impl Sender {
 
     /// The answer to the request has come.
     pub(super) fn on_request_answered(&mut self, ctx: &mut EndpointCtx<'_>) {
-        let Request { at, again } = self.request;
+        let Request { at: sent_at, again } = self.request;
         self.retransmission = Deadline::NEVER;
         if again {
             // @src rfc5681#3.1, rfc6298#5 (5.7)
@@ -325,7 +325,7 @@ impl Sender {
             self.window.cwnd = 1.0;
             self.rto.restart_after_lost_request(&self.config);
         } else {
-            self.take_sample(ctx.now.since(at), ctx);
+            self.take_sample(ctx.now.since(sent_at), ctx);
         }
         self.consecutive = 0;
         self.open(ctx);

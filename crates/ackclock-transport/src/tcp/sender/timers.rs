@@ -122,13 +122,13 @@ impl Sender {
 
     /// Takes over the time at which the recovery is to be called.
     pub(super) fn arm_repair_timer(&mut self, now: Time) {
-        let at = if self.stage == Stage::Open && self.marks.is_some() {
+        let expiry = if self.stage == Stage::Open && self.marks.is_some() {
             self.recovery.deadline()
         } else {
             Time::MAX
         };
-        if at != self.repair.at {
-            self.repair = Deadline { at, armed: now };
+        if expiry != self.repair.at {
+            self.repair = Deadline { at: expiry, armed: now };
         }
     }
 
@@ -179,7 +179,7 @@ impl Sender {
         }
         self.consecutive += 1;
         let consecutive = self.timeout_in_row();
-        let held = self.window.ssthresh;
+        let ssthresh = self.window.ssthresh;
         let flight = self.board.flight();
         self.tests_next_timeout = self.may_test_timeout();
         self.recovery.on_rto(&mut self.board, now);
@@ -199,7 +199,7 @@ impl Sender {
         }
         if consecutive > 1 {
             // @src rfc5681#3.1: a segment that times out again leaves ssthresh alone.
-            self.window.ssthresh = held;
+            self.window.ssthresh = ssthresh;
         }
         // The first repair need not wait for the pacer; what it owes stays.
         self.unpaced = true;

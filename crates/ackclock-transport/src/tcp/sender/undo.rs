@@ -124,37 +124,37 @@ impl Undo {
     ) -> bool {
         let is_linux = config.era == Era::Linux;
         let original = std::mem::take(&mut self.original);
-        let mut found = false;
+        let mut is_needless = false;
         let echo = packet.timestamps().map_or(0, |clocks| clocks.sender);
         if heard.acked > 0 && phase != Phase::Open && config.eifel && echo != 0 {
             let older = echo.wrapping_sub(self.resent_ts) >= 1 << 31;
             let is_delayed = if self.resent_ts == 0 { is_linux } else { older };
             let partial = phase == Phase::Recovery && board.una() < self.end;
-            found = is_delayed && !(is_linux && partial && board.resent_out() > 0);
+            is_needless = is_delayed && !(is_linux && partial && board.resent_out() > 0);
         }
         if let Some((from, to)) = heard.dsack
             && self.resent > 0
         {
             self.unproven = self.unproven.saturating_sub(to - from);
-            found |= self.unproven == 0;
+            is_needless |= self.unproven == 0;
         }
         let advances = heard.acked > 0;
         self.test = match self.test {
             Test::None => Test::None,
             _ if is_linux && original => {
-                found = true;
+                is_needless = true;
                 Test::None
             }
             Test::Resent if advances && board.una() < self.end => Test::SendNew,
             Test::Waiting if is_linux && heard.sacked == 0 && !heard.duplicate => Test::Waiting,
             Test::Resent if is_linux => Test::Resent,
             Test::Waiting if advances && !is_linux => {
-                found = true;
+                is_needless = true;
                 Test::None
             }
             _ => Test::None,
         };
-        found
+        is_needless
     }
 }
 
@@ -186,7 +186,7 @@ impl Sender {
             self.cc.on_spurious(&mut self.window, &event, &before);
             self.rare_count.spurious += 1;
             self.check_window(now);
-        } else if undo.forget_at.is_some_and(|at| una >= at) {
+        } else if undo.forget_at.is_some_and(|limit| una >= limit) {
             undo.forget();
         } else if undo.forget_at.is_none() && una >= undo.end {
             undo.forget_at = Some(self.board.nxt());
@@ -232,9 +232,13 @@ mod tests {
     use crate::scoreboard::Stamp;
     use crate::wire::{Flags, Timestamps};
 
-    fn stamp(at: u64) -> Stamp {
-        let record =
-            SentRecord { sent_at: Time(at), delivered: 0, delivered_at: Time::ZERO, in_flight: 0 };
+    fn stamp(sent_ns: u64) -> Stamp {
+        let record = SentRecord {
+            sent_at: Time(sent_ns),
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            in_flight: 0,
+        };
         Stamp { record, app_limited: false }
     }
 
@@ -245,8 +249,8 @@ mod tests {
     /// Ten sent, a loss answered, 0 and 1 sent again at 100 ms.
     fn episode() -> (Undo, Scoreboard) {
         let mut board = Scoreboard::with_marks();
-        for at in 0..10 {
-            board.send_new(&stamp(at));
+        for sent_ns in 0..10 {
+            board.send_new(&stamp(sent_ns));
         }
         let mut undo = Undo::default();
         let window = Window { cwnd: 10.0, ssthresh: 5.0 };
@@ -319,8 +323,8 @@ mod tests {
         for further in [true, false] {
             let (mut undo, mut board) = episode();
             undo.on_reduction(Signal::Rto { consecutive: 1 }, &window, &board, true);
-            for at in 10..12 {
-                board.send_new(&stamp(at));
+            for sent_ns in 10..12 {
+                board.send_new(&stamp(sent_ns));
             }
             undo.forget_at = Some(10);
             if further {

@@ -141,20 +141,23 @@ fn data_of_prague_is_ect_1() {
         era: Era::Rfc,
     };
     for (name, expected) in [("prague", true), ("dctcp", false)] {
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let log = Arc::clone(&seen);
+        let ect_flags = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&ect_flags);
         let mut setup = accurate(1).segments(40).script(move |packet, _| {
             if !packet.is_ack() && !packet.flags.has(Flags::SYN) {
-                let mut seen = log.lock().unwrap();
-                seen.push((packet.flags.has(Flags::ECT), packet.flags.has(Flags::ECT_1)));
+                let mut ect_flags = log.lock().unwrap();
+                ect_flags.push((packet.flags.has(Flags::ECT), packet.flags.has(Flags::ECT_1)));
             }
             Fate::Deliver
         });
         setup.cc = Some(cc::build(&Spec::from(name), &env, "cc").unwrap());
         let mut wire = setup.build().started();
         wire.run(at(60_000));
-        let seen = seen.lock().unwrap();
-        assert!(seen.len() == 40 && seen.iter().all(|&of| of == (true, expected)), "{name}");
+        let ect_flags = ect_flags.lock().unwrap();
+        assert!(
+            ect_flags.len() == 40 && ect_flags.iter().all(|&of| of == (true, expected)),
+            "{name}"
+        );
     }
 }
 
@@ -175,8 +178,8 @@ fn prague_keeps_two_marks_a_round_trip() {
     setup.config.initial_ssthresh = 60.0;
     let mut wire = setup.build().started();
     wire.run(at(60_000));
-    let seen = wire.sender.snapshot();
-    let alpha = seen.probes.iter().find(|(name, _)| *name == "alpha").unwrap().1;
+    let snapshot = wire.sender.snapshot();
+    let alpha = snapshot.probes.iter().find(|(name, _)| *name == "alpha").unwrap().1;
     assert!((alpha - 0.02).abs() < 0.005, "{alpha}");
-    assert!((seen.cwnd - 100.0).abs() < 10.0, "{}", seen.cwnd);
+    assert!((snapshot.cwnd - 100.0).abs() < 10.0, "{}", snapshot.cwnd);
 }

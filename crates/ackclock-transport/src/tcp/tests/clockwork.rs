@@ -93,8 +93,8 @@ fn the_timer_runs_again_after_a_timeout_at_which_nothing_left() {
 /// receiver sent that.
 #[test]
 fn data_echo_the_receiver_s_clock_of_the_newest_acknowledgement() {
-    let seen = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-    let log = std::rc::Rc::clone(&seen);
+    let stamps = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let log = std::rc::Rc::clone(&stamps);
     let mut setup =
         Setup::new("reno").segments(5).config(|c| c.timestamps = true).script(move |packet, _| {
             let clocks = packet.timestamps().unwrap();
@@ -103,9 +103,9 @@ fn data_echo_the_receiver_s_clock_of_the_newest_acknowledgement() {
         });
     setup.cc = Some(Box::new(Fixed));
     setup.build().started().run(at(60_000));
-    let seen = seen.borrow();
+    let stamps = stamps.borrow();
     let (mut clock, mut data) = (0, 0);
-    for &(is_ack, ts, ts_peer) in seen.iter() {
+    for &(is_ack, ts, ts_peer) in stamps.iter() {
         if is_ack {
             clock = ts_peer;
         } else {

@@ -90,8 +90,8 @@ fn an_absurd_window_stops_the_flow_with_a_sentence() {
         let mut wire = setup.build().started();
         wire.run(at(10_000));
         let failure = wire.sender.failure().unwrap();
-        for part in ["control test", &value.to_string(), "0.201 s", "flow 0"] {
-            assert!(failure.contains(part), "{failure:?} does not name {part}");
+        for phrase in ["control test", &value.to_string(), "0.201 s", "flow 0"] {
+            assert!(failure.contains(phrase), "{failure:?} does not name {phrase}");
         }
         assert_eq!(wire.left.len(), 1);
         assert_eq!(wire.sender.deadline().at, Time::MAX);
@@ -210,9 +210,10 @@ fn the_window_is_constant_in_fast_recovery() {
     wire.run(at(60_000));
     let entered = wire.record.states.iter().find(|row| row.state == "recovery").unwrap().at;
     let left = wire.record.states.iter().find(|row| row.state == "avoidance").unwrap().at;
-    let mut held = wire.record.windows.iter().filter(|row| row.at >= entered && row.at < left);
-    assert!(held.clone().count() > 10);
-    assert!(held.all(|row| row.cwnd == row.ssthresh));
+    let mut in_recovery =
+        wire.record.windows.iter().filter(|row| row.at >= entered && row.at < left);
+    assert!(in_recovery.clone().count() > 10);
+    assert!(in_recovery.all(|row| row.cwnd == row.ssthresh));
     let after = wire.record.windows.iter().find(|row| row.at >= left).unwrap();
     assert_eq!(after.cwnd, after.ssthresh);
 }

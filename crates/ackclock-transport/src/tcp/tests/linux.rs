@@ -81,9 +81,9 @@ fn the_last_segment_of_a_burst_of_several_has_psh() {
         [vec![false; 9], vec![true]].concat()
     );
     wire.run(at(5000));
-    let rest = &wire.left[10..];
-    assert!(rest.len() > 100 && rest.iter().any(has_psh));
-    for together in rest.chunk_by(|a, b| a.at == b.at) {
+    let after_first_flight = &wire.left[10..];
+    assert!(after_first_flight.len() > 100 && after_first_flight.iter().any(has_psh));
+    for together in after_first_flight.chunk_by(|a, b| a.at == b.at) {
         let marks: Vec<bool> = together.iter().map(has_psh).collect();
         let expected: &[bool] = match together.len() {
             1 => &[false],
@@ -173,8 +173,8 @@ fn idleness_halves_the_window_for_each_timeout() {
         let sent = wire.left.last().unwrap().at;
         wire.run(sent + Span::from_seconds(timeouts * wire.sender.snapshot().rto_s));
         wire.call(true, |sender, _, ctx| sender.supply_until(31, ctx));
-        let seen = wire.sender.snapshot();
-        assert_eq!((seen.cwnd, seen.ssthresh), (cwnd, 75.0));
+        let snapshot = wire.sender.snapshot();
+        assert_eq!((snapshot.cwnd, snapshot.ssthresh), (cwnd, 75.0));
     }
 }
 
@@ -208,8 +208,8 @@ fn a_control_that_ends_slow_start_with_a_cut_keeps_it() {
     setup.cc = Some(Box::new(Cutter));
     let mut wire = setup.build().started();
     wire.run(at(1000));
-    let seen = wire.sender.snapshot();
-    assert_eq!((seen.cwnd, seen.ssthresh), (7.0, 7.0));
+    let snapshot = wire.sender.snapshot();
+    assert_eq!((snapshot.cwnd, snapshot.ssthresh), (7.0, 7.0));
 }
 
 /// Halves at losses and marks, without growth.
@@ -240,8 +240,8 @@ fn marks_leave_two_segments() {
     let setup = setup.script(|packet, _| if packet.is_ack() { Fate::Deliver } else { Fate::Mark });
     let mut wire = setup.build().started();
     wire.run(at(10_000));
-    let seen = wire.sender.snapshot();
-    assert_eq!((seen.cwnd, seen.timeouts, seen.ecn_reductions > 3), (2.0, 0, true));
+    let snapshot = wire.sender.snapshot();
+    assert_eq!((snapshot.cwnd, snapshot.timeouts, snapshot.ecn_reductions > 3), (2.0, 0, true));
     // Two segments a round trip of 201 ms, once it is there.
     assert!(wire.left.iter().filter(|p| p.at > at(5000)).count() > 40);
 }
@@ -253,17 +253,17 @@ fn a_reduction_is_spread_over_a_round_trip() {
     setup.cc = Some(Box::new(Halves));
     setup.config.initial_window = 20;
     let mut wire = setup.build().started();
-    let mut seen = Vec::new();
+    let mut windows = Vec::new();
     for t in 200..700 {
         wire.run(at(t));
         let cwnd = wire.sender.snapshot().cwnd;
-        if seen.last() != Some(&cwnd) {
-            seen.push(cwnd);
+        if windows.last() != Some(&cwnd) {
+            windows.push(cwnd);
         }
     }
-    assert_eq!((seen[0], *seen.last().unwrap()), (20.0, 10.0));
-    assert!(seen.len() > 6, "{seen:?}");
-    assert!(seen.windows(2).all(|w| (w[0] - w[1]).abs() <= 2.0), "{seen:?}");
+    assert_eq!((windows[0], *windows.last().unwrap()), (20.0, 10.0));
+    assert!(windows.len() > 6, "{windows:?}");
+    assert!(windows.windows(2).all(|w| (w[0] - w[1]).abs() <= 2.0), "{windows:?}");
 }
 
 /// Paces 100 segments a second, in flight up to the window.

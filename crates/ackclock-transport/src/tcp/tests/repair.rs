@@ -167,11 +167,11 @@ fn a_sudden_delay_makes_a_timeout_that_is_taken_back() {
             let (mut wire, log) = noted(setup);
             wire.run(at(60_000));
             let log = log.lock().unwrap();
-            let what = format!("{recovery} eifel {eifel} frto {frto}: {log:?}");
-            assert_eq!(log[0], (Signal::Rto { consecutive: 1 }, 20.0), "{what}");
-            assert_eq!(log[1], (Signal::Spurious, 20.0), "{what}");
+            let case = format!("{recovery} eifel {eifel} frto {frto}: {log:?}");
+            assert_eq!(log[0], (Signal::Rto { consecutive: 1 }, 20.0), "{case}");
+            assert_eq!(log[1], (Signal::Spurious, 20.0), "{case}");
             // The one segment that the timer sent again, and no more.
-            assert_eq!(wire.resent_seqs(), [20], "{what}");
+            assert_eq!(wire.resent_seqs(), [20], "{case}");
             assert!(wire.sender.snapshot().completed_s > 0.0);
         }
     }
@@ -198,8 +198,9 @@ fn blocks_of_one_report_show_no_reordering() {
     // Without reordering the third later one reveals a loss: 120 is sent again as soon as 123 is reported, which
     // left 3 ms after it, or at the end of a recovery; not a quarter of the round trip of 200 ms later.
     let left = |seq: u32, again: bool| {
-        let found = wire.left.iter().find(|p| p.seq == seq && p.flags.has(Flags::RETX) == again);
-        found.map(|p| p.at).unwrap()
+        let transmission =
+            wire.left.iter().find(|p| p.seq == seq && p.flags.has(Flags::RETX) == again);
+        transmission.map(|p| p.at).unwrap()
     };
     let waited = left(120, true).since(left(123, false));
     assert!(waited < ms(215), "{waited:?}");

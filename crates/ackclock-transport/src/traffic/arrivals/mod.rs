@@ -33,8 +33,8 @@ pub struct Arrival {
 
 impl Arrival {
     /// A transfer that is handed over at once.
-    pub fn at_once(at: Time, size: Option<Bytes>, pair: Option<u32>) -> Self {
-        Self { at, size, pair, back: false, turns: Vec::new() }
+    pub fn at_once(time: Time, size: Option<Bytes>, pair: Option<u32>) -> Self {
+        Self { at: time, size, pair, back: false, turns: Vec::new() }
     }
 }
 

@@ -132,10 +132,10 @@ fn integral_s(schedule: &[FactorStep], time: Span) -> f64 {
     let first = FactorStep { at: Span::ZERO, factor: 1.0 };
     let begins = [first].into_iter().chain(schedule.iter().copied());
     let ends = schedule.iter().map(|step| step.at).chain([Span::MAX]);
-    let parts = begins
+    let integrals = begins
         .zip(ends)
         .map(|(step, end)| step.factor * (end.min(time) - step.at.min(time)).seconds());
-    parts.sum()
+    integrals.sum()
 }
 
 impl Poisson {
@@ -189,15 +189,15 @@ impl Arrivals for Poisson {
             return None;
         }
         self.last = self.advance(rng.exponential(1.0))?;
-        let at = self.params.start + self.last;
-        if self.params.until.is_some_and(|until| at >= until) {
+        let arrival = self.params.start + self.last;
+        if self.params.until.is_some_and(|until| arrival >= until) {
             self.params.count = Some(self.count); // there is nothing after it either
             return None;
         }
         self.count += 1;
         let size = Some(self.params.sizes.draw(rng));
         let pair = self.params.pairs.map(|pairs| rng.below(u64::from(pairs)) as u32);
-        Some(Arrival::at_once(Time::ZERO + at, size, pair))
+        Some(Arrival::at_once(Time::ZERO + arrival, size, pair))
     }
 
     fn expected(&self, end: Span) -> f64 {
@@ -206,8 +206,8 @@ impl Arrivals for Poisson {
         let active = end - start.min(end);
         let integral_s = match period {
             Some(period) => {
-                let rest = integral_s(schedule, Span(active.0 % period.0));
-                (active.0 / period.0) as f64 * self.of_period_s + rest
+                let partial_period = integral_s(schedule, Span(active.0 % period.0));
+                (active.0 / period.0) as f64 * self.of_period_s + partial_period
             }
             None => integral_s(schedule, active),
         };

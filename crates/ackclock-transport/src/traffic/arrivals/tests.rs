@@ -157,7 +157,7 @@ fn poisson_with(sizes: &serde_json::Value) -> serde_json::Value {
 
 #[test]
 fn a_bad_parameter_is_named_in_one_sentence() {
-    for (json, part) in [
+    for (json, phrase) in [
         (serde_json::json!({"kind": "poisson", "rate": 0}), "rate: 0 is out of range"),
         (serde_json::json!({"kind": "poisson", "load": 0}), "load: 0 bit/s is out of range"),
         (serde_json::json!({"kind": "poisson", "rate": 1, "load": 1}), "excludes load"),
@@ -196,7 +196,7 @@ fn a_bad_parameter_is_named_in_one_sentence() {
         let spec: Spec = serde_json::from_value(json).unwrap();
         let env = ArrivalsEnv { era: Era::Rfc };
         let message = build(&spec, &env, "traffic").err().expect(&text)[0].to_string();
-        assert!(message.contains(part), "{text}: {message}");
+        assert!(message.contains(phrase), "{text}: {message}");
     }
 }
 

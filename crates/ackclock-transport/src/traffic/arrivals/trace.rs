@@ -100,8 +100,8 @@ impl About<ArrivalsEnv> for TraceArrivals {
             return Err(Problem::new("arrivals", "are not in order of time").into());
         }
         if let Some(i) = entries.iter().position(|e| e.size.is_some() && !e.turns.is_empty()) {
-            let at = format!("arrivals[{i}].turns");
-            return Err(Problem::new(at, "excludes size; expected one of them").into());
+            let path = format!("arrivals[{i}].turns");
+            return Err(Problem::new(path, "excludes size; expected one of them").into());
         }
         if let (Some(bin), Some(last)) = (params.shuffle, entries.last())
             && last.at.0 / bin.0.max(1) >= MAX_BINS
@@ -129,15 +129,17 @@ fn shuffle(entries: &[TraceArrival], bin: Span, rng: &mut Stream) -> Vec<TraceAr
     for i in (1..bins).rev() {
         order.swap(i as usize, rng.below(i + 1) as usize);
     }
-    let mut made = Vec::with_capacity(entries.len());
-    for (place, &from) in (0..).zip(&order) {
+    let mut shuffled = Vec::with_capacity(entries.len());
+    for (bin_index, &from) in (0..).zip(&order) {
         let first = entries.partition_point(|e| e.at.0 / bin < from);
         let inside = entries[first..].iter().take_while(|e| e.at.0 / bin == from);
-        let moved =
-            |e: &TraceArrival| TraceArrival { at: Span(place * bin + e.at.0 % bin), ..e.clone() };
-        made.extend(inside.map(moved));
+        let moved = |e: &TraceArrival| TraceArrival {
+            at: Span(bin_index * bin + e.at.0 % bin),
+            ..e.clone()
+        };
+        shuffled.extend(inside.map(moved));
     }
-    made
+    shuffled
 }
 
 impl Arrivals for TraceArrivals {
@@ -147,14 +149,21 @@ impl Arrivals for TraceArrivals {
         }
         self.count = self.count.checked_sub(1)?;
         let entry = self.entries.next()?;
-        let at = Time::ZERO + entry.at;
+        let time = Time::ZERO + entry.at;
         if self.until.is_some_and(|until| entry.at >= until) {
             return None;
         }
         let turns: Vec<(Bytes, Span)> =
             entry.turns.iter().map(|turn| (turn.size, turn.pause)).collect();
-        let whole = (!turns.is_empty()).then(|| Bytes(turns.iter().map(|turn| turn.0.0).sum()));
-        Some(Arrival { at, size: whole.or(entry.size), pair: entry.pair, back: entry.back, turns })
+        let turns_total =
+            (!turns.is_empty()).then(|| Bytes(turns.iter().map(|turn| turn.0.0).sum()));
+        Some(Arrival {
+            at: time,
+            size: turns_total.or(entry.size),
+            pair: entry.pair,
+            back: entry.back,
+            turns,
+        })
     }
 }
 
@@ -178,7 +187,7 @@ mod tests {
         let slow = (0..40).map(|i| f64::from(i) + 0.25);
         let fast = (0..90).map(|i| 40.0 + f64::from(i) / 9.0);
         let times = slow.chain(fast).enumerate();
-        times.map(|(i, at)| serde_json::json!({"at": at, "size": i + 1})).collect()
+        times.map(|(i, time)| serde_json::json!({"at": time, "size": i + 1})).collect()
     }
 
     #[test]
@@ -221,10 +230,10 @@ mod tests {
         let entry = serde_json::json!({
             "at": 1, "back": true, "turns": [{"size": 500, "pause": "2 s"}, {"size": "1 kB"}],
         });
-        let made = take(serde_json::json!({"kind": "trace", "arrivals": [entry]}));
+        let arrivals = take(serde_json::json!({"kind": "trace", "arrivals": [entry]}));
         let turns = vec![(Bytes(500), Span::from_seconds(2.0)), (Bytes(1000), Span::ZERO)];
-        assert_eq!((made[0].size, made[0].back), (Some(Bytes(1500)), true));
-        assert_eq!(made[0].turns, turns);
+        assert_eq!((arrivals[0].size, arrivals[0].back), (Some(Bytes(1500)), true));
+        assert_eq!(arrivals[0].turns, turns);
     }
 
     #[test]

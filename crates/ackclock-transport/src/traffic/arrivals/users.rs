@@ -78,8 +78,8 @@ impl About<ArrivalsEnv> for Users {
         let downloads = f64::from(params.users) * f64::from(params.downloads);
         if downloads > MOST_AHEAD {
             let range = format!("at most {MOST_AHEAD:e} downloads of all {} users", params.users);
-            let shown = params.downloads.to_string();
-            return Err(Problem::out_of_range("downloads", shown, &range).into());
+            let text = params.downloads.to_string();
+            return Err(Problem::out_of_range("downloads", text, &range).into());
         }
         Ok(Self { params, drawn: None })
     }
@@ -106,12 +106,12 @@ impl Users {
 
 impl Arrivals for Users {
     fn next(&mut self, rng: &mut Stream) -> Option<Arrival> {
-        let mut drawn = match self.drawn.take() {
-            Some(drawn) => drawn,
+        let mut queue = match self.drawn.take() {
+            Some(queue) => queue,
             None => self.draw(rng),
         };
-        let next = drawn.pop();
-        self.drawn = Some(drawn);
+        let next = queue.pop();
+        self.drawn = Some(queue);
         next
     }
 }

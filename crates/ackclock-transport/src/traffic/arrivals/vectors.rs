@@ -137,13 +137,13 @@ impl About<ArrivalsEnv> for ConnectionVectors {
         // All turns of connections that are under way are drawn before the first arrival.
         let turns = lambda * params.prefill.seconds() * params.turns;
         if turns > MOST_AHEAD {
-            let shown = format!("{} s", params.prefill.seconds());
+            let text = format!("{} s", params.prefill.seconds());
             let most = MOST_AHEAD / (lambda * params.turns);
             let range = format!(
                 "at most {most:.3} s at {lambda:.3} connections a second of {} turns: {MOST_AHEAD:e} turns in all",
                 params.turns
             );
-            return Err(Problem::out_of_range("prefill", shown, &range).into());
+            return Err(Problem::out_of_range("prefill", text, &range).into());
         }
         Ok(Self { params, lambda, last: Span::ZERO, under_way: None, drawn: Vec::new() })
     }
@@ -173,10 +173,10 @@ impl ConnectionVectors {
             }
         }
         if let Some(first) = first {
-            let at = Time::ZERO + self.params.start + Span(first.0 - self.params.prefill.0);
+            let time = Time::ZERO + self.params.start + Span(first.0 - self.params.prefill.0);
             let transfer = |turns: Vec<(Bytes, Span)>, back| {
                 let size = Some(Bytes(turns.iter().map(|turn| turn.0.0).sum()));
-                Arrival { at, size, pair, back, turns }
+                Arrival { at: time, size, pair, back, turns }
             };
             self.drawn.push(transfer(requests, true));
             self.drawn.push(transfer(responses, false));
@@ -207,7 +207,7 @@ impl Arrivals for ConnectionVectors {
         }
         let waits = |list: &[Arrival]| list.last().map(|arrival| arrival.at);
         let is_older =
-            waits(&under_way).is_some_and(|at| waits(&self.drawn).is_none_or(|t| at <= t));
+            waits(&under_way).is_some_and(|time| waits(&self.drawn).is_none_or(|t| time <= t));
         let next = if is_older { under_way.pop() } else { self.drawn.pop() };
         self.under_way = Some(under_way);
         next.filter(|next| self.params.until.is_none_or(|until| next.at < Time::ZERO + until))
@@ -280,12 +280,12 @@ mod tests {
     fn offered(all: &[Arrival], seconds: usize) -> Vec<f64> {
         let mut bits = vec![0.0; seconds];
         for arrival in all {
-            let mut at = arrival.at.seconds();
+            let mut second_begins = arrival.at.seconds();
             for (size, think) in &arrival.turns {
-                if let Some(second) = bits.get_mut(at as usize) {
+                if let Some(second) = bits.get_mut(second_begins as usize) {
                     *second += size.0 as f64 * 8.0;
                 }
-                at += think.seconds();
+                second_begins += think.seconds();
             }
         }
         bits
@@ -320,11 +320,11 @@ mod tests {
             }
         }
         let filled = take(json("30 s"), 10.0, false);
-        let found = mean(&offered(&filled, 5)) / 400e6;
-        assert!((found - (1.0 - late / turns)).abs() < 0.03, "{found}, {late} of {turns}");
+        let load = mean(&offered(&filled, 5)) / 400e6;
+        assert!((load - (1.0 - late / turns)).abs() < 0.03, "{load}, {late} of {turns}");
         let long = take(json("300 s"), 10.0, false);
-        let found = mean(&offered(&long, 5)) / 400e6;
-        assert!((found - 1.0).abs() < 0.03, "{found}");
+        let load = mean(&offered(&long, 5)) / 400e6;
+        assert!((load - 1.0).abs() < 0.03, "{load}");
         assert!(long.is_sorted_by_key(|arrival| arrival.at));
     }
 

@@ -59,20 +59,20 @@ impl Pattern for LogNormal {
     fn draw(&self, hosts: u32, flows: Option<u32>, rng: &mut Stream) -> Vec<Demand> {
         let sigma = self.params.sigma;
         let all = u64::from(hosts) * (u64::from(hosts) - 1);
-        let wanted = flows.map_or(all, |f| u64::from(f).min(all));
+        let count = flows.map_or(all, |f| u64::from(f).min(all));
         // Of the pairs that remain, each is taken with the chance that fills the number wanted.
-        let mut made = Vec::with_capacity(wanted as usize);
+        let mut demands = Vec::with_capacity(count as usize);
         for pair in 0..all {
-            if wanted < all && rng.below(all - pair) >= wanted - made.len() as u64 {
+            if count < all && rng.below(all - pair) >= count - demands.len() as u64 {
                 continue;
             }
             let from = (pair / u64::from(hosts - 1)) as u32;
-            let place = (pair % u64::from(hosts - 1)) as u32;
-            let to = place + u32::from(place >= from);
+            let offset = (pair % u64::from(hosts - 1)) as u32;
+            let to = offset + u32::from(offset >= from);
             let weight = (sigma * normal(rng) - sigma * sigma / 2.0).exp();
-            made.push(Demand { from, to, weight });
+            demands.push(Demand { from, to, weight });
         }
-        made
+        demands
     }
 }
 

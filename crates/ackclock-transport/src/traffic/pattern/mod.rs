@@ -34,8 +34,8 @@ pub struct PatternEnv;
 
 /// Any host but one, each with equal chances.
 fn another(host: u32, hosts: u32, rng: &mut Stream) -> u32 {
-    let drawn = rng.below(u64::from(hosts) - 1) as u32;
-    drawn + u32::from(drawn >= host)
+    let index = rng.below(u64::from(hosts) - 1) as u32;
+    index + u32::from(index >= host)
 }
 
 /// Numbers from 0 in random order (Fisher and Yates).
@@ -58,8 +58,8 @@ fn by_rank(hosts: u32, flows: u32, weight: impl Fn(f64) -> f64, rng: &mut Stream
     }
     (0..flows)
         .map(|_| {
-            let at = rng.uniform() * sum;
-            let rank = sums.partition_point(|s| *s <= at).min(sums.len() - 1);
+            let drawn_weight = rng.uniform() * sum;
+            let rank = sums.partition_point(|s| *s <= drawn_weight).min(sums.len() - 1);
             let from = host_of_rank[rank];
             Demand { from, to: another(from, hosts, rng), weight: 1.0 }
         })

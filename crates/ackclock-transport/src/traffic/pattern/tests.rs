@@ -53,13 +53,13 @@ proptest! {
 fn a_uniform_round_prefers_no_pair() {
     // 5 hosts, 20 ordered pairs, 5 flows a round: each pair is in a quarter of the rounds.
     let rounds = 20_000;
-    let mut seen = [[0u32; 5]; 5];
+    let mut counts = [[0u32; 5]; 5];
     for seed in 0..rounds {
         for d in draw("\"uniform-pairs\"", 5, None, seed) {
-            seen[d.from as usize][d.to as usize] += 1;
+            counts[d.from as usize][d.to as usize] += 1;
         }
     }
-    for (from, row) in seen.iter().enumerate() {
+    for (from, row) in counts.iter().enumerate() {
         for (to, &count) in row.iter().enumerate() {
             let expected = if from == to { 0.0 } else { 5000.0 };
             // Four standard deviations of a binomial(20000, 1/4): 245.
@@ -108,18 +108,18 @@ fn zipf_sources_follow_the_harmonic_law() {
 
 #[test]
 fn a_log_normal_matrix_names_every_pair_once_and_has_the_stated_moments() {
-    let made = draw(r#"{"kind":"log-normal","sigma":0.5}"#, 200, None, 4);
-    let mut pairs: Vec<(u32, u32)> = made.iter().map(|d| (d.from, d.to)).collect();
+    let demands = draw(r#"{"kind":"log-normal","sigma":0.5}"#, 200, None, 4);
+    let mut pairs: Vec<(u32, u32)> = demands.iter().map(|d| (d.from, d.to)).collect();
     pairs.sort_unstable();
     pairs.dedup();
     assert_eq!(pairs.len(), 200 * 199);
-    let n = made.len() as f64;
-    let logs: Vec<f64> = made.iter().map(|d| d.weight.ln()).collect();
+    let n = demands.len() as f64;
+    let logs: Vec<f64> = demands.iter().map(|d| d.weight.ln()).collect();
     let mean = logs.iter().sum::<f64>() / n;
     let sd = (logs.iter().map(|l| (l - mean).powi(2)).sum::<f64>() / n).sqrt();
     // Mean weight 1 requires a mean logarithm of -0.125; its standard error is 0.0025.
     assert!((mean + 0.125).abs() < 0.0075 && (sd - 0.5).abs() < 0.006, "{mean} {sd}");
-    assert!((made.iter().map(|d| d.weight).sum::<f64>() / n - 1.0).abs() < 0.01);
+    assert!((demands.iter().map(|d| d.weight).sum::<f64>() / n - 1.0).abs() < 0.01);
 }
 
 #[test]

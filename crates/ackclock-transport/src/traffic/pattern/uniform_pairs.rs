@@ -45,9 +45,9 @@ impl About<PatternEnv> for UniformPairs {
 
 impl Pattern for UniformPairs {
     fn draw(&self, hosts: u32, flows: Option<u32>, rng: &mut Stream) -> Vec<Demand> {
-        let wanted = flows.unwrap_or(hosts) as usize;
-        let mut made = Vec::with_capacity(wanted);
-        while made.len() < wanted {
+        let count = flows.unwrap_or(hosts) as usize;
+        let mut demands = Vec::with_capacity(count);
+        while demands.len() < count {
             let from = shuffled(hosts, rng);
             let mut to = shuffled(hosts, rng);
             for i in 0..from.len() {
@@ -58,8 +58,8 @@ impl Pattern for UniformPairs {
                 }
             }
             let round = from.into_iter().zip(to).map(|(from, to)| Demand { from, to, weight: 1.0 });
-            made.extend(round.take(wanted - made.len()));
+            demands.extend(round.take(count - demands.len()));
         }
-        made
+        demands
     }
 }

@@ -162,10 +162,10 @@ impl Cbr {
             let due = (u128::from(self.placed) + 1) * self.cost();
             let missing = due.saturating_sub(self.credit) + rate / 2;
             if let Some(after) = missing.checked_div(rate) {
-                let at = begin + Span(u64::try_from(after).unwrap_or(u64::MAX));
-                if next.is_none_or(|next| at < next.begin) {
+                let offset = begin + Span(u64::try_from(after).unwrap_or(u64::MAX));
+                if next.is_none_or(|next| offset < next.begin) {
                     self.placed += 1;
-                    return Some(at);
+                    return Some(offset);
                 }
             }
             let next = next?;
@@ -181,16 +181,16 @@ impl Cbr {
     }
 
     fn arm_next(&mut self, ctx: &mut EndpointCtx<'_>) {
-        let at = self.place().map(|place| {
-            let mut at = self.origin + place;
+        let due = self.place().map(|offset| {
+            let mut time = self.origin + offset;
             if self.jitter > 0.0 {
                 let interval = self.cost() as f64 / self.stretches[self.current].rate as f64;
-                at += Span((self.jitter * interval * ctx.rng.uniform()) as u64);
+                time += Span((self.jitter * interval * ctx.rng.uniform()) as u64);
             }
             // A faster stretch may place a packet before a delayed one of a slower stretch.
-            at.max(ctx.now)
+            time.max(ctx.now)
         });
-        self.outlet.arm(at, ctx.now);
+        self.outlet.arm(due, ctx.now);
     }
 }
 

@@ -134,8 +134,8 @@ impl FireHose {
 
     fn arm_next(&mut self, now: Time) {
         // At rates of a packet in less than a picosecond its clock must go on too.
-        let at = self.last + Span::from_seconds(self.bits() / self.rate).max(Span(1));
-        self.outlet.arm(Some(at.max(now)), now);
+        let due = self.last + Span::from_seconds(self.bits() / self.rate).max(Span(1));
+        self.outlet.arm(Some(due.max(now)), now);
     }
 
     fn send(&mut self, ctx: &mut EndpointCtx<'_>) {

@@ -138,10 +138,10 @@ impl Outlet {
         ctx.out.send(self.flow, number, size, flags)
     }
 
-    /// Schedules a call at `at`, or none if there is nothing before the stop.
-    fn arm(&mut self, at: Option<Time>, now: Time) {
-        self.deadline = match at {
-            Some(at) if at < self.stop => Deadline { at, armed: now },
+    /// Schedules a call at `due`, or none if there is nothing before the stop.
+    fn arm(&mut self, due: Option<Time>, now: Time) {
+        self.deadline = match due {
+            Some(due) if due < self.stop => Deadline { at: due, armed: now },
             _ => Deadline::NEVER,
         };
     }

@@ -172,14 +172,14 @@ impl PacketPair {
 
     /// Takes the packet of this number off the list; false if it is not there.
     fn take(&mut self, number: u32, now: Time) -> bool {
-        let place = number.wrapping_sub(self.first) as usize;
-        let Some(sent) = self.sent.get_mut(place).filter(|sent| !sent.acked) else { return false };
+        let index = number.wrapping_sub(self.first) as usize;
+        let Some(sent) = self.sent.get_mut(index).filter(|sent| !sent.acked) else { return false };
         sent.acked = true;
         self.outstanding -= 1;
         let sample = now.since(sent.at).seconds();
         self.least_rtt = self.least_rtt.min(sample);
         self.rtt = Some(self.rtt.map_or(sample, |mean| mean + RTT_WEIGHT * (sample - mean)));
-        self.reached = self.reached.max(place + 1);
+        self.reached = self.reached.max(index + 1);
         while let Some(front) = self.sent.front() {
             if !front.acked {
                 if self.reached <= LATER {
@@ -201,8 +201,8 @@ impl PacketPair {
             self.half = Some((number, now));
             return;
         }
-        let Some((first, at)) = self.half.take() else { return };
-        let spacing = now.since(at).seconds();
+        let Some((first, first_at)) = self.half.take() else { return };
+        let spacing = now.since(first_at).seconds();
         if first.wrapping_add(1) == number && spacing > 0.0 {
             let sample = spacing.recip().min(self.fastest);
             let mean = self.service.unwrap_or(sample);
@@ -215,11 +215,11 @@ impl PacketPair {
         let (Some(service), Some(rtt)) = (self.service, self.rtt) else { return };
         self.queue = f64::from(self.outstanding) - service * self.least_rtt;
         self.rate = (service + (self.set_point - self.queue) / rtt).max(2.0 / rtt);
-        let at = self.last + Span::from_seconds(2.0 / self.rate).max(Span(1));
+        let due = self.last + Span::from_seconds(2.0 / self.rate).max(Span(1));
         // Pairs that leave at one time, as a huge set point requests, would fill the memory.
         let has_room = self.outstanding < MOST_UNDER_WAY;
         self.next =
-            if has_room { Deadline { at: at.max(now), armed: now } } else { Deadline::NEVER };
+            if has_room { Deadline { at: due.max(now), armed: now } } else { Deadline::NEVER };
     }
 }
 

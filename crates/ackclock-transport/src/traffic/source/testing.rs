@@ -62,15 +62,15 @@ impl<E: Endpoint> Hand<E> {
         self.now = until;
     }
 
-    /// A packet arrives at `at`, after the timers until then.
-    pub(super) fn arrive(&mut self, at: Time, packet: Packet) {
-        self.run(at);
+    /// A packet arrives at `time`, after the timers until then.
+    pub(super) fn arrive(&mut self, time: Time, packet: Packet) {
+        self.run(time);
         self.call(|end, ctx| end.on_packet(packet, ctx));
     }
 
     /// Times of what was sent, in milliseconds.
     pub(super) fn times_ms(&self) -> Vec<f64> {
-        self.sent.iter().map(|(at, _)| at.0 as f64 / 1e9).collect()
+        self.sent.iter().map(|(time, _)| time.0 as f64 / 1e9).collect()
     }
 }
 

@@ -14,13 +14,13 @@ fn env(stop: Option<Span>) -> SourceEnv {
     SourceEnv { flow: FlowId(3), stop, ..super::testing::env() }
 }
 
-/// Runs a source from `start` on until `until` or it is silent; calls `seen` for each packet.
+/// Runs a source from `start` on until `until` or it is silent; calls `on_packet` for each packet.
 fn drive(
     source: &mut dyn Endpoint,
     seed: u64,
     start: Time,
     until: Time,
-    mut seen: impl FnMut(Time, &Packet),
+    mut on_packet: impl FnMut(Time, &Packet),
 ) {
     let mut out = crate::outbox::Outbox::default();
     let mut rng = Stream::new(seed, Purpose::Sender, 3);
@@ -30,7 +30,7 @@ fn drive(
     loop {
         for packet in out.take() {
             assert!(packet.flags == Flags::DATAGRAM && packet.flow == FlowId(3));
-            seen(now, &packet);
+            on_packet(now, &packet);
         }
         let deadline = source.deadline();
         assert!(deadline.at >= now, "a deadline in the past");
@@ -51,20 +51,20 @@ fn drive(
 /// Times (in microseconds from the run's start) and sizes of all packets.
 fn list(json: serde_json::Value, start_us: u64, stop: Option<Span>) -> Vec<(f64, u16)> {
     let mut source = build(&spec(json), &env(stop), "source").unwrap();
-    let mut seen = Vec::new();
+    let mut packets = Vec::new();
     let start = Time::ZERO + Span::from_micros(start_us);
-    drive(&mut *source, 1, start, Time(10 * crate::units::PS_PER_S), |at, p| {
-        assert_eq!(p.seq as usize, seen.len());
-        seen.push((at.0 as f64 / 1e6, p.size));
+    drive(&mut *source, 1, start, Time(10 * crate::units::PS_PER_S), |time, p| {
+        assert_eq!(p.seq as usize, packets.len());
+        packets.push((time.0 as f64 / 1e6, p.size));
     });
     let snapshot = source.snapshot();
-    assert_eq!(snapshot.sent_packets, seen.len() as u64);
-    assert_eq!(snapshot.sent_bytes, seen.iter().map(|&(_, size)| u64::from(size)).sum::<u64>());
-    seen
+    assert_eq!(snapshot.sent_packets, packets.len() as u64);
+    assert_eq!(snapshot.sent_bytes, packets.iter().map(|&(_, size)| u64::from(size)).sum::<u64>());
+    packets
 }
 
 fn times(list: &[(f64, u16)]) -> Vec<f64> {
-    list.iter().map(|&(at, _)| at).collect()
+    list.iter().map(|&(time, _)| time).collect()
 }
 
 #[test]
@@ -75,16 +75,16 @@ fn cbr_keeps_exact_time_over_a_million_packets_at_155_megabits() {
     let json = serde_json::json!({"kind": "cbr", "rate": "155 Mb/s", "packet": 1000});
     let mut source = build(&spec(json), &env(None), "source").unwrap();
     let (mut count, mut last) = (0u64, None);
-    drive(&mut *source, 1, Time::ZERO, Time(51_612_903_225_806), |at, p| {
+    drive(&mut *source, 1, Time::ZERO, Time(51_612_903_225_806), |time, p| {
         assert_eq!(u64::from(p.seq), count);
         if count % 31 == 0 {
-            assert_eq!(at, Time::ZERO + Span::from_micros(1600) * (count / 31));
+            assert_eq!(time, Time::ZERO + Span::from_micros(1600) * (count / 31));
         }
         if let Some(last) = last {
-            let gap = at.since(last).0;
+            let gap = time.since(last).0;
             assert!(gap == 51_612_903 || gap == 51_612_904, "{gap}");
         }
-        last = Some(at);
+        last = Some(time);
         count += 1;
     });
     assert_eq!(count, 1_000_000);
@@ -124,9 +124,10 @@ fn a_change_of_rate_keeps_what_has_accrued_and_silence_does_not() {
 #[test]
 fn jitter_delays_by_a_part_of_the_interval_and_keeps_the_rate() {
     let json = serde_json::json!({"kind": "cbr", "rate": 8e6, "jitter": 0.5});
-    let seen = times(&list(json, 0, Some(Span::from_millis(1000))));
-    assert!(seen.len() >= 999, "{}", seen.len());
-    let late: Vec<f64> = seen.iter().enumerate().map(|(k, at)| at - 1000.0 * k as f64).collect();
+    let sent_times = times(&list(json, 0, Some(Span::from_millis(1000))));
+    assert!(sent_times.len() >= 999, "{}", sent_times.len());
+    let late: Vec<f64> =
+        sent_times.iter().enumerate().map(|(k, time)| time - 1000.0 * k as f64).collect();
     assert!(late.iter().all(|late| (0.0..500.0).contains(late)));
     // Uniform on [0, 500) us: mean 250, standard deviation of the mean 500 / sqrt(12 x 1000) = 4.6.
     let mean = late.iter().sum::<f64>() / late.len() as f64;
@@ -147,12 +148,12 @@ fn on_off_sources_have_the_mean_rate_of_their_peak_and_periods() {
         }
         let mut source = build(&spec(json), &env(None), "source").unwrap();
         let (mut bits, mut shortest, mut last) = (0.0, Span::MAX, None);
-        drive(&mut *source, 5, Time::ZERO, Time::ZERO + Span::from_millis(4_000_000), |at, p| {
+        drive(&mut *source, 5, Time::ZERO, Time::ZERO + Span::from_millis(4_000_000), |time, p| {
             bits += 8.0 * f64::from(p.size);
             if let Some(last) = last {
-                shortest = shortest.min(at.since(last));
+                shortest = shortest.min(time.since(last));
             }
-            last = Some(at);
+            last = Some(time);
         });
         let rate = bits / 4000.0;
         assert!((rate / 2e6 - 1.0).abs() < 0.044, "{name}: {rate}");
@@ -194,25 +195,25 @@ fn every_source_works_with_its_defaults_replays_equal_and_obeys_its_stop() {
                 let stop = Some(Span::from_millis(1500));
                 let env = SourceEnv { era, ..env(stop) };
                 let mut source = build(&Spec::from(name), &env, "source").unwrap();
-                let mut seen = Vec::new();
+                let mut sent_times = Vec::new();
                 let sizes = source.packet_sizes();
-                drive(&mut *source, 9, Time::ZERO, Time::MAX, |at, packet| {
+                drive(&mut *source, 9, Time::ZERO, Time::MAX, |time, packet| {
                     assert!((sizes.smallest..=sizes.largest).contains(&packet.size), "{name}");
-                    seen.push(at);
+                    sent_times.push(time);
                 });
-                seen
+                sent_times
             };
-            let seen = run();
-            assert_eq!(seen, run(), "{name}");
-            assert!(seen.iter().all(|&at| at.seconds() < 1.5), "{name}");
-            assert!(seen.is_sorted() && (name == "trace") == seen.is_empty(), "{name}");
+            let sent_times = run();
+            assert_eq!(sent_times, run(), "{name}");
+            assert!(sent_times.iter().all(|&at| at.seconds() < 1.5), "{name}");
+            assert!(sent_times.is_sorted() && (name == "trace") == sent_times.is_empty(), "{name}");
         }
     }
 }
 
 #[test]
 fn a_bad_parameter_is_named_in_one_sentence() {
-    for (json, part) in [
+    for (json, phrase) in [
         (serde_json::json!({"kind": "cbr", "rate": 0}), "rate: 0 bit/s is out of range"),
         (serde_json::json!({"kind": "cbr", "packet": 0}), "packet: 0 B is out of range"),
         (serde_json::json!({"kind": "cbr", "packet": 65_536}), "from 1 to 65535 B"),
@@ -245,6 +246,6 @@ fn a_bad_parameter_is_named_in_one_sentence() {
     ] {
         let text = json.to_string();
         let message = build(&spec(json), &env(None), "source").err().expect(&text)[0].to_string();
-        assert!(message.contains(part), "{text}: {message}");
+        assert!(message.contains(phrase), "{text}: {message}");
     }
 }

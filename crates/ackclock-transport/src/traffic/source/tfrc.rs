@@ -236,8 +236,8 @@ impl Tfrc {
     }
 
     fn arm_next(&mut self, now: Time) {
-        let at = self.last + Span::from_seconds(self.size() / self.rate).max(Span(1));
-        self.next = Deadline { at: at.max(now), armed: now };
+        let due = self.last + Span::from_seconds(self.size() / self.rate).max(Span(1));
+        self.next = Deadline { at: due.max(now), armed: now };
     }
 
     fn send(&mut self, ctx: &mut EndpointCtx<'_>) {

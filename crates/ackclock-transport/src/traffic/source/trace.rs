@@ -81,8 +81,8 @@ impl About<SourceEnv> for Trace {
 
 impl Trace {
     fn arm_next(&mut self, now: Time) {
-        let at = self.entries.get(self.next).map(|e| self.origin + e.at);
-        self.outlet.arm(at, now);
+        let due = self.entries.get(self.next).map(|e| self.origin + e.at);
+        self.outlet.arm(due, now);
     }
 }
 

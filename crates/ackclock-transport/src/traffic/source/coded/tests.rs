@@ -17,8 +17,8 @@ fn arrive(decoder: &mut Hand<Decoder>, numbers: &[u32]) -> (u64, u64, u64) {
     for &number in numbers {
         decoder.arrive(decoder.now, Packet::new(FlowId(0), number, 1000, Flags::DATAGRAM));
     }
-    let seen = decoder.end.snapshot();
-    (seen.delivered_packets, seen.delivered_bytes, seen.duplicate_packets)
+    let snapshot = decoder.end.snapshot();
+    (snapshot.delivered_packets, snapshot.delivered_bytes, snapshot.duplicate_packets)
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn packets_leave_as_the_source_sends_them() {
 
 #[test]
 fn a_bad_parameter_is_named() {
-    for (given, expected) in [
+    for (params, expected) in [
         (json!({ "source": "coded" }), "source: is itself coded"),
         (json!({ "source": "fire-hoze" }), "source: there is no source \"fire-hoze\""),
         (json!({ "block": 0 }), "block: 0 is out of range"),
@@ -77,7 +77,7 @@ fn a_bad_parameter_is_named() {
         (json!({ "overhead": 1e9 }), "overhead: 1000000000 is out of range; expected so small"),
         (json!({ "source": { "kind": "cbr", "rate": 0 } }), "source.rate: 0 bit/s is out of range"),
     ] {
-        let message = refusal::<SourceEnv, Coded>(given, &env());
+        let message = refusal::<SourceEnv, Coded>(params, &env());
         assert!(message.starts_with(expected), "{message}");
     }
 }

@@ -97,11 +97,11 @@ impl Place {
         let Bundle { members, demand, goodput, next } = &mut *guard;
         demand.clear();
         goodput.clear();
-        let mut own = 0;
+        let mut position = 0;
         for (i, member) in members.iter().enumerate() {
             if i == self.index || member.is_active(now) {
                 if i == self.index {
-                    own = demand.len();
+                    position = demand.len();
                 }
                 demand.push(member.demand);
                 goodput.push(member.goodput);
@@ -110,6 +110,6 @@ impl Place {
         next.clear();
         next.resize(demand.len(), 0.0);
         policy.demand(&Sender { capacity, demand, goodput, paths: &[] }, next);
-        next[own]
+        next[position]
     }
 }

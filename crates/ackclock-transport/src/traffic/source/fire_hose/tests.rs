@@ -11,10 +11,10 @@ use crate::wire::Flags;
 fn flows(policy: &str, count: usize) -> Vec<Hand<FireHose>> {
     let env = env();
     let params = FireHoseParams { policy: Spec::from(policy), ..FireHoseParams::default() };
-    let made = (0..count).map(|_| Hand::new(FireHose::new(params.clone(), &env).unwrap()));
-    let mut made: Vec<_> = made.collect();
-    made.iter_mut().for_each(Hand::start);
-    made
+    let hoses = (0..count).map(|_| Hand::new(FireHose::new(params.clone(), &env).unwrap()));
+    let mut hoses: Vec<_> = hoses.collect();
+    hoses.iter_mut().for_each(Hand::start);
+    hoses
 }
 
 /// A report of so many Mbit/s arrives at `at_ms`.
@@ -76,7 +76,7 @@ fn the_clock_goes_on_between_packets_closer_than_a_picosecond() {
     let mut flow = Hand::new(FireHose::new(params, &env()).unwrap());
     flow.start();
     flow.run(Time(8));
-    let times: Vec<_> = flow.sent.iter().map(|(at, _)| at.0).collect();
+    let times: Vec<_> = flow.sent.iter().map(|(time, _)| time.0).collect();
     assert_eq!(times, [0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
@@ -128,14 +128,14 @@ fn the_receiver_reports_bytes_between_the_newest_arrivals_of_two_reports() {
     let mut receiver = Hand::new(GoodputReporter::new(FlowId(0), Span::from_millis(10)));
     let data = || Packet::new(FlowId(0), 0, 1000, Flags::DATAGRAM);
     // From 5 ms on every 2 ms, until 21 ms; then 40 ms.
-    for at in (5..=21).step_by(2).chain([40]) {
-        receiver.arrive(ms(at), data());
+    for arrival_ms in (5..=21).step_by(2).chain([40]) {
+        receiver.arrive(ms(arrival_ms), data());
     }
     receiver.run(ms(100));
     let reports: Vec<(f64, f64)> = receiver
         .sent
         .iter()
-        .map(|(at, packet)| (at.0 as f64 / 1e9, (read_goodput(packet) / 1e3).round()))
+        .map(|(time, packet)| (time.0 as f64 / 1e9, (read_goodput(packet) / 1e3).round()))
         .collect();
     // 15 ms: 4 packets (7 to 13) in 8 ms, for what arrives at 15 ms is counted later. 25 ms: 4 in 8 ms.
     // 35 ms: none. 50 ms: 1 packet in 19 ms, 421 kbit/s. 60 ms: none.
@@ -146,7 +146,7 @@ fn the_receiver_reports_bytes_between_the_newest_arrivals_of_two_reports() {
 
 #[test]
 fn a_bad_parameter_is_named() {
-    for (given, expected) in [
+    for (params, expected) in [
         (json!({ "policy": "loss-load" }), "policy: loss-load needs reports of routers"),
         (json!({ "policy": "limited" }), "policy: there is no sender policy \"limited\""),
         (
@@ -156,7 +156,7 @@ fn a_bad_parameter_is_named() {
         (json!({ "interval": 0 }), "interval: 0 s is out of range"),
         (json!({ "capacity": 0 }), "capacity: 0 bit/s is out of range"),
     ] {
-        let message = refusal::<SourceEnv, FireHose>(given, &env());
+        let message = refusal::<SourceEnv, FireHose>(params, &env());
         assert!(message.starts_with(expected), "{message}");
     }
     let nowhere = SourceEnv { first_link: None, access: None, ..env() };

@@ -136,12 +136,12 @@ fn the_receiver_answers_each_packet_with_its_number() {
 
 #[test]
 fn a_bad_parameter_is_named() {
-    for (given, expected) in [
+    for (params, expected) in [
         (json!({ "packet": 0 }), "packet: 0 B is out of range"),
         (json!({ "set_point": 0 }), "set_point: 0 is out of range; expected more than 0"),
         (json!({ "gain": 1.5 }), "gain: 1.5 is out of range"),
     ] {
-        let message = refusal::<SourceEnv, PacketPair>(given, &env());
+        let message = refusal::<SourceEnv, PacketPair>(params, &env());
         assert!(message.starts_with(expected), "{message}");
     }
 }

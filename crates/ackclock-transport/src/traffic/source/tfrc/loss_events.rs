@@ -25,10 +25,10 @@ struct Hole {
 impl Hole {
     /// When packet `seq` would have arrived, by interpolation (section 5.2).
     fn nominal_arrival(&self, seq: u64) -> Time {
-        let whole = (self.after.0 - self.before.0) as f64;
-        let part = (seq - self.before.0) as f64 / whole;
+        let span_of_hole = (self.after.0 - self.before.0) as f64;
+        let fraction = (seq - self.before.0) as f64 / span_of_hole;
         let span = self.after.1.since(self.before.1).0 as f64;
-        self.before.1 + Span((span * part) as u64)
+        self.before.1 + Span((span * fraction) as u64)
     }
 }
 
@@ -84,24 +84,24 @@ impl LossEvents {
         };
         let hole = self.holes[i];
         self.holes[i].end = seq;
-        let rest = Hole { first: seq + 1, ..hole };
-        if rest.first < rest.end {
-            self.holes.insert(i + 1, rest);
+        let remainder = Hole { first: seq + 1, ..hole };
+        if remainder.first < remainder.end {
+            self.holes.insert(i + 1, remainder);
         }
         if hole.first == seq {
             self.holes.remove(i);
         }
     }
 
-    /// Packet `seq` was lost or marked at `at`; true if that begins a loss event.
-    fn on_loss(&mut self, seq: u64, at: Time, rtt: Span) -> bool {
+    /// Packet `seq` was lost or marked at `time`; true if that begins a loss event.
+    fn on_loss(&mut self, seq: u64, time: Time, rtt: Span) -> bool {
         if let Some((first, begin)) = self.event {
-            if at <= begin + rtt || seq <= first {
+            if time <= begin + rtt || seq <= first {
                 return false;
             }
             self.close((seq - first) as f64);
         }
-        self.event = Some((seq, at));
+        self.event = Some((seq, time));
         true
     }
 
@@ -145,8 +145,8 @@ mod tests {
         (0..packets)
             .filter(|seq| !lost.contains(seq))
             .filter(|&seq| {
-                let at = Time::ZERO + Span::from_millis(10 * u64::from(seq));
-                let is_new = events.on_packet(seq, at, RTT, false);
+                let time = Time::ZERO + Span::from_millis(10 * u64::from(seq));
+                let is_new = events.on_packet(seq, time, RTT, false);
                 if events.lacks_first_interval() {
                     events.close(10.0);
                 }
@@ -175,9 +175,9 @@ mod tests {
         assert_eq!(events.closed, [100.0; 8]);
         assert!((events.rate() - 0.01).abs() < 1e-12);
         // An open interval of 700 packets: (700 + 3 x 100 + 0.8 x 100 + ... 0.2 x 100) / 6 = 200.
-        let at = Time::ZERO + Span::from_millis(20_000);
+        let time = Time::ZERO + Span::from_millis(20_000);
         for seq in 910..1600 {
-            events.on_packet(seq, at, RTT, false);
+            events.on_packet(seq, time, RTT, false);
         }
         assert!((events.rate() - 1.0 / 200.0).abs() < 1e-12, "{}", events.rate());
     }

@@ -49,7 +49,7 @@ impl TfrcReceiver {
 
     /// Rate received within the last round trip [B/s]; 0 before the round trip is known.
     fn rate(&mut self, now: Time) -> f64 {
-        while self.recent.front().is_some_and(|&(at, _)| at + self.rtt <= now) {
+        while self.recent.front().is_some_and(|&(time, _)| time + self.rtt <= now) {
             self.recent.pop_front();
         }
         if self.rtt == Span::ZERO {

@@ -46,10 +46,10 @@ impl Bench {
         self.now = until;
     }
 
-    /// A report arrives at `at` of the packet sent 100 ms before.
-    fn report(&mut self, at: Time, rate: f64, p: f64) {
-        self.run(at);
-        let echo = timestamp(Time(at.0 - Span::from_millis(100).0));
+    /// A report arrives at `time` of the packet sent 100 ms before.
+    fn report(&mut self, time: Time, rate: f64, p: f64) {
+        self.run(time);
+        let echo = timestamp(Time(time.0 - Span::from_millis(100).0));
         let mut packet = Packet::new(FlowId(0), 0, 40, Flags::ACK | Flags::DATAGRAM);
         Report { echo, delay: Span::ZERO, rate, p }.write(&mut packet);
         self.call(|sender, ctx| sender.on_packet(packet, ctx));
@@ -78,14 +78,14 @@ fn a_packet_a_second_leaves_until_a_report_comes_and_then_the_rate_doubles_per_r
     bench.report(ms(100), 0.0, 0.0);
     assert!((bench.rate() - 40.0).abs() < 1e-3, "{}", bench.rate());
     // No more than twice what was received; twice a round trip it is not doubled.
-    for (at, received, rate) in [(200, 40.0, 80.0), (250, 60.0, 80.0), (300, 70.0, 140.0)] {
-        bench.report(ms(at), received * 1000.0, 0.0);
-        assert!((bench.rate() - rate).abs() < 1e-3, "{at}: {}", bench.rate());
+    for (report_ms, received, rate) in [(200, 40.0, 80.0), (250, 60.0, 80.0), (300, 70.0, 140.0)] {
+        bench.report(ms(report_ms), received * 1000.0, 0.0);
+        assert!((bench.rate() - rate).abs() < 1e-3, "{report_ms}: {}", bench.rate());
     }
     assert_eq!(bench.sent[0].0, Time::ZERO);
     // 25 ms apart from the report on, for the first waited for 1 s and is late at once.
     let times: Vec<u64> =
-        bench.sent.iter().map(|(at, _)| (at.seconds() * 1000.0).round() as u64).collect();
+        bench.sent.iter().map(|(time, _)| (time.seconds() * 1000.0).round() as u64).collect();
     assert_eq!(times[..5], [0, 100, 125, 150, 175]);
 }
 

@@ -88,11 +88,12 @@ mod tests {
             thin_acks: true,
         };
         let mut frames = Aggregation::new(params, &ImpairmentEnv { delay: Span::ZERO }).unwrap();
-        let seen = fates(&mut frames, 9, Span::from_seconds(0.0015), &mut rng(1));
-        let at: Vec<u64> = seen.iter().map(|(_, fate)| fate.release.0 / 1_000_000_000).collect();
+        let packet_fates = fates(&mut frames, 9, Span::from_seconds(0.0015), &mut rng(1));
+        let release_ms: Vec<u64> =
+            packet_fates.iter().map(|(_, fate)| fate.release.0 / 1_000_000_000).collect();
         // Sent at 0, 1.5, 3, 4.5, 6, 7.5, 9, 10.5, 12 ms.
-        assert_eq!(at, [0, 4, 4, 8, 8, 8, 12, 12, 12]);
-        assert!(seen.iter().all(|(_, fate)| !fate.replaces_ack));
+        assert_eq!(release_ms, [0, 4, 4, 8, 8, 8, 12, 12, 12]);
+        assert!(packet_fates.iter().all(|(_, fate)| !fate.replaces_ack));
         let mut ack = data(3);
         ack.flags = Flags::ACK;
         let mut fate = Fate::at(Time(1));
@@ -108,9 +109,10 @@ mod tests {
             thin_acks: false,
         };
         let mut frames = Aggregation::new(params, &ImpairmentEnv { delay: Span::ZERO }).unwrap();
-        let seen = fates(&mut frames, 5, Span::from_seconds(0.0015), &mut rng(1));
-        let at: Vec<u64> = seen.iter().map(|(_, fate)| fate.release.0 / 100_000_000).collect();
+        let packet_fates = fates(&mut frames, 5, Span::from_seconds(0.0015), &mut rng(1));
+        let release_tenths: Vec<u64> =
+            packet_fates.iter().map(|(_, fate)| fate.release.0 / 100_000_000).collect();
         // Sent at 0, 1.5, 3, 4.5, 6 ms.
-        assert_eq!(at, [0, 15, 30, 45, 80]);
+        assert_eq!(release_tenths, [0, 15, 30, 45, 80]);
     }
 }

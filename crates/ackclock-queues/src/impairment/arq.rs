@@ -101,27 +101,28 @@ mod tests {
     #[test]
     fn failures_are_geometric_and_the_rest_is_lost() {
         let n = 100_000;
-        let seen = fates(&mut arq(false), n, Span::from_seconds(1.0), &mut rng(1));
+        let packet_fates = fates(&mut arq(false), n, Span::from_seconds(1.0), &mut rng(1));
         let share = |held_s: f64, lost: bool| {
             let of = |(sent, fate): &&(crate::units::Time, Fate)| {
                 fate.is_lost == lost && fate.release.since(*sent).seconds() == held_s
             };
-            seen.iter().filter(of).count() as f64 / f64::from(n)
+            packet_fates.iter().filter(of).count() as f64 / f64::from(n)
         };
         // 0.7, 0.3 * 0.7, 0.09 * 0.7 after 0, 1, 2 turnarounds of 4 ms; 0.027 lost.
         let expected =
             [(0.0, false, 0.7), (0.004, false, 0.21), (0.008, false, 0.063), (0.008, true, 0.027)];
-        for (held, lost, p) in expected {
+        for (is_held, lost, p) in expected {
             let error = f64::sqrt(p * (1.0 - p) / f64::from(n));
-            assert!((share(held, lost) - p).abs() < 5.0 * error, "{held} {lost}");
+            assert!((share(is_held, lost) - p).abs() < 5.0 * error, "{is_held} {lost}");
         }
     }
 
     #[test]
     fn packets_wait_for_the_one_that_is_sent_again() {
-        let seen = fates(&mut arq(true), 5000, Span::from_seconds(0.001), &mut rng(2));
-        assert!(seen.windows(2).all(|w| w[0].1.release <= w[1].1.release));
-        let waited = seen.iter().filter(|(s, f)| f.release.since(*s).0 % 4_000_000_000 != 0);
+        let packet_fates = fates(&mut arq(true), 5000, Span::from_seconds(0.001), &mut rng(2));
+        assert!(packet_fates.windows(2).all(|w| w[0].1.release <= w[1].1.release));
+        let waited =
+            packet_fates.iter().filter(|(s, f)| f.release.since(*s).0 % 4_000_000_000 != 0);
         assert!(waited.count() > 100, "packets wait for others");
     }
 }

@@ -89,22 +89,24 @@ mod tests {
 
     #[test]
     fn the_delay_is_that_of_the_last_step() {
-        let step =
-            |at, extra| DelayStep { at: Span::from_seconds(at), extra: Span::from_seconds(extra) };
+        let step = |time, extra| DelayStep {
+            at: Span::from_seconds(time),
+            extra: Span::from_seconds(extra),
+        };
         let params = DelayStepsParams {
             steps: vec![step(0.002, 0.010), step(0.005, 0.001)],
             keep_order: false,
         };
-        let held = |params: DelayStepsParams| -> Vec<u64> {
+        let delays_ms = |params: DelayStepsParams| -> Vec<u64> {
             let mut path = DelaySteps::new(params, &ImpairmentEnv { delay: Span::ZERO }).unwrap();
             fates(&mut path, 7, Span::from_seconds(0.001), &mut rng(1))
                 .iter()
                 .map(|(sent, fate)| fate.release.since(*sent).0 / 1_000_000_000)
                 .collect()
         };
-        assert_eq!(held(params.clone()), [0, 0, 10, 10, 10, 1, 1]);
+        assert_eq!(delays_ms(params.clone()), [0, 0, 10, 10, 10, 1, 1]);
         // The packet of 4 ms is released at 14 ms; those behind it do not overtake.
         let in_order = DelayStepsParams { keep_order: true, ..params };
-        assert_eq!(held(in_order), [0, 0, 10, 10, 10, 9, 8]);
+        assert_eq!(delays_ms(in_order), [0, 0, 10, 10, 10, 9, 8]);
     }
 }

@@ -69,8 +69,8 @@ mod tests {
     fn as_many_are_copied_as_said() {
         let params = DuplicateParams { probability: 0.2 };
         let mut twice = Duplicate::new(params, &ImpairmentEnv { delay: Span::ZERO }).unwrap();
-        let seen = fates(&mut twice, 100_000, Span::from_seconds(0.001), &mut rng(1));
-        let copies: u32 = seen.iter().map(|(_, fate)| fate.copies).sum();
+        let packet_fates = fates(&mut twice, 100_000, Span::from_seconds(0.001), &mut rng(1));
+        let copies: u32 = packet_fates.iter().map(|(_, fate)| fate.copies).sum();
         // Five standard deviations: 5 sqrt(100000 * 0.2 * 0.8) = 632.
         assert!(copies.abs_diff(20_000) < 632, "{copies}");
     }

@@ -98,8 +98,8 @@ mod tests {
         let env = ImpairmentEnv { delay: Span::ZERO };
         let mut channel = GilbertElliott::new(params, &env).unwrap();
         let n = 400_000;
-        let seen = fates(&mut channel, n, Span::from_seconds(0.001), &mut rng(1));
-        let lost: Vec<bool> = seen.iter().map(|(_, fate)| fate.is_lost).collect();
+        let packet_fates = fates(&mut channel, n, Span::from_seconds(0.001), &mut rng(1));
+        let lost: Vec<bool> = packet_fates.iter().map(|(_, fate)| fate.is_lost).collect();
         let count = lost.iter().filter(|&&l| l).count();
         let bursts = lost.windows(2).filter(|w| w[1] && !w[0]).count() + usize::from(lost[0]);
         assert!((count as f64 / f64::from(n) / (0.01 / 0.26) - 1.0).abs() < 0.06, "{count}");
@@ -114,8 +114,8 @@ mod tests {
             GilbertElliottParams { to_bad: 0.1, to_good: 0.3, loss_good: 0.02, loss_bad: 0.5 };
         let env = ImpairmentEnv { delay: Span::ZERO };
         let mut channel = GilbertElliott::new(params, &env).unwrap();
-        let seen = fates(&mut channel, 200_000, Span::from_seconds(0.001), &mut rng(2));
-        let ratio = seen.iter().filter(|(_, fate)| fate.is_lost).count() as f64 / 200_000.0;
+        let packet_fates = fates(&mut channel, 200_000, Span::from_seconds(0.001), &mut rng(2));
+        let ratio = packet_fates.iter().filter(|(_, fate)| fate.is_lost).count() as f64 / 200_000.0;
         // (0.3 * 0.02 + 0.1 * 0.5) / 0.4 = 0.14
         assert!((ratio - 0.14).abs() < 0.006, "{ratio}");
     }

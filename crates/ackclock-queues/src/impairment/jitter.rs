@@ -174,28 +174,34 @@ mod tests {
             (Shape::Samples, 0.0, (350e-6f64 / 3.0).sqrt()),
         ] {
             let n = 40_000;
-            let seen = fates(&mut free(shape, spread), n, Span::from_seconds(1.0), &mut rng(1));
-            let mean = mean_hold(&seen);
+            let packet_fates =
+                fates(&mut free(shape, spread), n, Span::from_seconds(1.0), &mut rng(1));
+            let mean = mean_hold(&packet_fates);
             let error = deviation / f64::from(n).sqrt();
             assert!((mean - 0.010).abs() < 5.0 * error, "{shape:?}: {mean}");
-            let square: f64 = seen
+            let square: f64 = packet_fates
                 .iter()
                 .map(|(sent, fate)| (fate.release.seconds() - sent.seconds() - mean).powi(2))
                 .sum();
-            let found = (square / f64::from(n)).sqrt();
-            assert!((found / deviation - 1.0).abs() < 0.03, "{shape:?}: {found} for {deviation}");
+            let measured = (square / f64::from(n)).sqrt();
+            assert!(
+                (measured / deviation - 1.0).abs() < 0.03,
+                "{shape:?}: {measured} for {deviation}"
+            );
         }
     }
 
     #[test]
     fn a_pareto_tail_falls_with_its_exponent() {
         let mut heavy = free(Shape::Pareto, 0.0);
-        let seen = fates(&mut heavy, 100_000, Span::from_seconds(1.0), &mut rng(2));
+        let packet_fates = fates(&mut heavy, 100_000, Span::from_seconds(1.0), &mut rng(2));
         // Scale 10 ms * 1.5 / 2.5 = 6 ms; P(hold > 60 ms) = 10^-2.5 = 0.316 %.
         let late = |(sent, fate): &&(_, Fate)| fate.release.since(*sent).seconds() > 0.060;
-        let share = seen.iter().filter(late).count() as f64 / 100_000.0;
+        let share = packet_fates.iter().filter(late).count() as f64 / 100_000.0;
         assert!((share - 0.003_16).abs() < 0.000_9, "{share}");
-        assert!(seen.iter().all(|(sent, fate)| fate.release.since(*sent).seconds() >= 0.006));
+        assert!(
+            packet_fates.iter().all(|(sent, fate)| fate.release.since(*sent).seconds() >= 0.006)
+        );
     }
 
     #[test]
@@ -204,8 +210,9 @@ mod tests {
         let mut params = free(Shape::Exponential, 0.0).params;
         for keep_order in [true, false] {
             params.keep_order = keep_order;
-            let seen = fates(&mut jitter(params.clone()), 1000, gap, &mut rng(3));
-            let overtaken = seen.windows(2).filter(|w| w[1].1.release < w[0].1.release).count();
+            let packet_fates = fates(&mut jitter(params.clone()), 1000, gap, &mut rng(3));
+            let overtaken =
+                packet_fates.windows(2).filter(|w| w[1].1.release < w[0].1.release).count();
             assert_eq!(overtaken == 0, keep_order, "{overtaken}");
         }
     }

@@ -75,17 +75,17 @@ mod tests {
     fn the_late_ones_are_late_by_the_extent_and_as_many_as_said() {
         let params = ReorderParams { probability: 0.1, extent: Span::from_seconds(0.0035) };
         let mut late = Reorder::new(params, &ImpairmentEnv { delay: Span::ZERO }).unwrap();
-        let seen = fates(&mut late, 100_000, Span::from_seconds(0.001), &mut rng(1));
-        let held: Vec<f64> =
-            seen.iter().map(|(sent, fate)| fate.release.since(*sent).seconds()).collect();
-        assert!(held.iter().all(|&h| h == 0.0 || h == 0.0035));
+        let packet_fates = fates(&mut late, 100_000, Span::from_seconds(0.001), &mut rng(1));
+        let delays: Vec<f64> =
+            packet_fates.iter().map(|(sent, fate)| fate.release.since(*sent).seconds()).collect();
+        assert!(delays.iter().all(|&h| h == 0.0 || h == 0.0035));
         // Five standard deviations of a binomial count: 474.
-        let count = held.iter().filter(|&&h| h > 0.0).count();
+        let count = delays.iter().filter(|&&h| h > 0.0).count();
         assert!(count.abs_diff(10_000) < 474, "{count}");
         // Three packets overtake each that is late: those 1, 2 and 3 ms behind it, unless late themselves.
-        let overtaken = (0..seen.len() - 3)
-            .filter(|&i| held[i] > 0.0 && (1..=3).all(|k| held[i + k] == 0.0))
-            .all(|i| seen[i + 3].1.release < seen[i].1.release);
+        let overtaken = (0..packet_fates.len() - 3)
+            .filter(|&i| delays[i] > 0.0 && (1..=3).all(|k| delays[i + k] == 0.0))
+            .all(|i| packet_fates[i + 3].1.release < packet_fates[i].1.release);
         assert!(overtaken);
     }
 }

@@ -23,13 +23,13 @@ pub(super) fn fates(
     gap: Span,
     rng: &mut Stream,
 ) -> Vec<(Time, Fate)> {
-    let one = |i: u32| {
+    let fate_of = |i: u32| {
         let sent = Time(u64::from(i) * gap.0);
         let mut fate = Fate::at(sent);
         impairment.pass(&data(i), &mut fate, rng);
         (sent, fate)
     };
-    (0..count).map(one).collect()
+    (0..count).map(fate_of).collect()
 }
 
 /// The mean of how long packets are held, in seconds.

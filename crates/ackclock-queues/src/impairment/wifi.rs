@@ -152,10 +152,11 @@ mod tests {
             [(1.0, 0.684, 1.0), (7.0, 6.684, 550.0), (91.0, 90.684, 676.0)]
         {
             let n = 100_000;
-            let seen = fates(&mut wifi(jitter, false), n, Span::from_seconds(1.0), &mut rng(1));
-            let found = 1e3 * mean_hold(&seen);
+            let packet_fates =
+                fates(&mut wifi(jitter, false), n, Span::from_seconds(1.0), &mut rng(1));
+            let measured = 1e3 * mean_hold(&packet_fates);
             let error = f64::sqrt(variance / f64::from(n));
-            assert!((found - mean).abs() < 5.0 * error, "{jitter} ms: {found} for {mean}");
+            assert!((measured - mean).abs() < 5.0 * error, "{jitter} ms: {measured} for {mean}");
         }
     }
 
@@ -164,16 +165,17 @@ mod tests {
         // "an average of 7 ms implies multiple spikes of 100 to 200 ms every second" (section 4.1): at
         // 10 Mbit/s, 833 packets a second, the share x of 6.7 % with 90 ms on average.
         let gap = Span::from_seconds(1.0 / 833.0);
-        let seen = fates(&mut wifi(7.0, false), 8330, gap, &mut rng(2));
-        let spikes = seen.iter().filter(|(s, f)| f.release.since(*s).seconds() > 0.1).count();
+        let packet_fates = fates(&mut wifi(7.0, false), 8330, gap, &mut rng(2));
+        let spikes =
+            packet_fates.iter().filter(|(s, f)| f.release.since(*s).seconds() > 0.1).count();
         assert!(spikes > 20, "{spikes} in 10 s");
     }
 
     #[test]
     fn steps_change_the_jitter_when_their_time_comes() {
         let steps = [(1.0, 91.0), (2.0, 1.0)];
-        let steps = steps.map(|(at, ms)| WifiStep {
-            at: Span::from_seconds(at),
+        let steps = steps.map(|(time, ms)| WifiStep {
+            at: Span::from_seconds(time),
             jitter: Span::from_seconds(ms / 1e3),
         });
         let params = WifiParams {
@@ -182,10 +184,10 @@ mod tests {
             steps: steps.to_vec(),
         };
         let mut fading = Wifi::new(params, &ImpairmentEnv { delay: Span::ZERO }).unwrap();
-        let seen = fates(&mut fading, 3000, Span::from_seconds(0.001), &mut rng(3));
+        let packet_fates = fates(&mut fading, 3000, Span::from_seconds(0.001), &mut rng(3));
         let mean = |from, to| {
-            let part = |(sent, _): &&(Time, Fate)| (from..to).contains(&sent.seconds());
-            mean_hold(&seen.iter().filter(part).copied().collect::<Vec<_>>())
+            let in_interval = |(sent, _): &&(Time, Fate)| (from..to).contains(&sent.seconds());
+            mean_hold(&packet_fates.iter().filter(in_interval).copied().collect::<Vec<_>>())
         };
         assert!(mean(0.0, 1.0) < 0.001 && mean(2.0, 3.0) < 0.001);
         assert!(mean(1.0, 2.0) > 0.085);
@@ -193,7 +195,8 @@ mod tests {
 
     #[test]
     fn frames_stay_in_order() {
-        let seen = fates(&mut wifi(7.0, true), 5000, Span::from_seconds(0.001), &mut rng(4));
-        assert!(seen.windows(2).all(|w| w[0].1.release <= w[1].1.release));
+        let packet_fates =
+            fates(&mut wifi(7.0, true), 5000, Span::from_seconds(0.001), &mut rng(4));
+        assert!(packet_fates.windows(2).all(|w| w[0].1.release <= w[1].1.release));
     }
 }

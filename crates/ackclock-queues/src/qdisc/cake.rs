@@ -342,19 +342,19 @@ impl Cake {
                 self.retire(tin, class);
                 continue;
             }
-            while let Some(Timed { at, packet }) = self.classes.serve(class, ctx) {
+            while let Some(Timed { at: arrived_at, packet }) = self.classes.serve(class, ctx) {
                 let is_last = self.classes.packets(class) == 0;
                 let Tin { packets, flows, .. } = &mut self.tins[tin];
                 *packets -= 1;
                 let flow = &mut flows[queue];
                 let cobalt = flow.cobalt.as_mut()?;
-                let waited = ctx.now.since(at);
+                let waited = ctx.now.since(arrived_at);
                 let verdict = cobalt.judge(&packet, ctx.now, waited, is_last, ctx.rng);
                 if let Some(packet) = execute(verdict, packet, ctx) {
                     let size = self.overhead.on_line(packet.size);
                     flow.deficit -= i64::from(size) << FRACTION;
                     self.advance(tin, size, ctx.now);
-                    return Some(Timed { at, packet });
+                    return Some(Timed { at: arrived_at, packet });
                 }
             }
             self.rest(tin, class, ctx.now);
@@ -386,19 +386,19 @@ impl QueueDisc for Cake {
         if *packets == 0 {
             *due = (*due).max(ctx.now);
         }
-        let found = ways.find(flow, |queue| flows[queue as usize].set == Set::Free);
-        let (Found::Own(queue) | Found::Fresh(queue) | Found::Shared(queue)) = found;
+        let way = ways.find(flow, |queue| flows[queue as usize].set == Set::Free);
+        let (Found::Own(queue) | Found::Fresh(queue) | Found::Shared(queue)) = way;
         let class = tin as u32 * self.queues + queue;
         let is_filtered = self.ack_filter != AckFilter::Off && self.is_readable_ack(&packet);
-        let Some(place) = self.classes.offer(class, packet, 0.0, ctx) else { return };
+        let Some(slot) = self.classes.offer(class, packet, 0.0, ctx) else { return };
         self.admit(tin, class, pair);
         if is_filtered {
-            self.filter_acks(tin, class, place, ctx);
+            self.filter_acks(tin, class, slot, ctx);
         }
         while self.classes.over() {
             let (_, fattest) =
                 self.classes.longest().expect("invariant: an exceeded buffer is not empty");
-            self.classes.push_out(fattest, Victim::Head, place, ctx);
+            self.classes.push_out(fattest, Victim::Head, slot, ctx);
             let Tin { packets, flows, .. } = &mut self.tins[(fattest / self.queues) as usize];
             *packets -= 1;
             if let Some(cobalt) = &mut flows[(fattest % self.queues) as usize].cobalt {
@@ -464,8 +464,8 @@ impl Cake {
 
     /// An acknowledgement has joined a queue at this place.
     #[cold]
-    fn filter_acks(&mut self, tin: usize, class: u32, place: u32, ctx: &mut QdiscCtx<'_>) {
-        let Some(new) = self.classes.at(place) else { return };
+    fn filter_acks(&mut self, tin: usize, class: u32, slot: u32, ctx: &mut QdiscCtx<'_>) {
+        let Some(new) = self.classes.at(slot) else { return };
         let waiting = self.classes.waiting(class);
         if let Some(needless) = acks::find_needless(self.ack_filter, waiting, new) {
             self.classes.discard(class, needless, DropReason::Thinned, ctx);

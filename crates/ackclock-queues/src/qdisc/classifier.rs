@@ -80,8 +80,8 @@ fn any(patterns: &[String], text: &str) -> bool {
 }
 
 impl Takes {
-    fn holds(&self, seen: Seen<'_>) -> bool {
-        let Seen { flow, is_ack, is_first } = seen;
+    fn holds(&self, header: Seen<'_>) -> bool {
+        let Seen { flow, is_ack, is_first } = header;
         let (src, dst) = if is_ack { (&flow.dst, &flow.src) } else { (&flow.src, &flow.dst) };
         let of = |list: &Option<Vec<String>>, text: &str| {
             list.as_ref().is_none_or(|patterns| any(patterns, text))
@@ -113,7 +113,7 @@ impl Takes {
             ("dst", &self.dst, "flow begins or ends at such a node", &nodes),
             ("senders", &self.senders, "flow has such a sender", &senders),
         ];
-        for (key, list, what, names) in lists {
+        for (key, list, thing, names) in lists {
             for (i, text) in list.iter().flatten().enumerate() {
                 let mut names = names();
                 if names.iter().any(|name| WildMatch::new(text).matches(name)) {
@@ -122,8 +122,13 @@ impl Takes {
                 names.sort_unstable();
                 names.dedup();
                 names.truncate(1000);
-                let what = format!("is \"{text}\" but no {what}");
-                return Err(Problem::unknown(format!("{path}.{key}[{i}]"), &what, text, &names));
+                let sentence = format!("is \"{text}\" but no {thing}");
+                return Err(Problem::unknown(
+                    format!("{path}.{key}[{i}]"),
+                    &sentence,
+                    text,
+                    &names,
+                ));
             }
         }
         for (i, pair) in self.pairs.iter().flatten().enumerate() {
@@ -152,9 +157,9 @@ impl Classifier {
             classes.iter().try_for_each(|(path, takes)| takes.check(path, facts))?;
         }
         let last = classes.len().saturating_sub(1) as u32;
-        let class = |seen: Seen<'_>| {
-            let found = classes.iter().position(|(_, takes)| takes.holds(seen));
-            found.map_or(last, |class| class as u32)
+        let class = |header: Seen<'_>| {
+            let position = classes.iter().position(|(_, takes)| takes.holds(header));
+            position.map_or(last, |class| class as u32)
         };
         let row = |flow: &FlowFacts| {
             [0, 1, 2, 3].map(|i| class(Seen { flow, is_ack: i & 1 != 0, is_first: i & 2 != 0 }))
@@ -206,12 +211,12 @@ mod tests {
     #[test]
     fn the_first_class_that_takes_a_packet_has_it_and_the_last_the_rest() {
         let class = |json: serde_json::Value| {
-            let (one, rest) = (takes(json), Takes::default());
-            let listed = [("c[0]".to_owned(), &one), ("c[1]".to_owned(), &rest)];
-            let made = Classifier::new(&listed, &facts()).unwrap();
+            let (first_class, all_other) = (takes(json), Takes::default());
+            let classes = [("c[0]".to_owned(), &first_class), ("c[1]".to_owned(), &all_other)];
+            let classifier = Classifier::new(&classes, &facts()).unwrap();
             let packet = |flow, flags| Packet::new(FlowId(flow), 0, 1000, flags);
-            let data = [0, 1, 2].map(|flow| made.of(&packet(flow, Flags::default())));
-            (data, made.of(&packet(0, Flags::ACK)), made.of(&packet(0, Flags::FIRST)))
+            let data = [0, 1, 2].map(|flow| classifier.of(&packet(flow, Flags::default())));
+            (data, classifier.of(&packet(0, Flags::ACK)), classifier.of(&packet(0, Flags::FIRST)))
         };
         assert_eq!(class(json!({ "flows": ["web*"] })), ([0, 0, 1], 0, 0));
         assert_eq!(class(json!({ "dscp": ["ef", 10] })), ([1, 0, 0], 1, 1));
@@ -225,8 +230,8 @@ mod tests {
     #[test]
     fn a_name_that_no_flow_has_is_refused() {
         let refusal = |json: serde_json::Value| {
-            let one = takes(json);
-            Classifier::new(&[("classes[0]".to_owned(), &one)], &facts()).unwrap_err().to_string()
+            let class = takes(json);
+            Classifier::new(&[("classes[0]".to_owned(), &class)], &facts()).unwrap_err().to_string()
         };
         let text = refusal(serde_json::json!({ "flows": ["wbe0"] }));
         let start =

@@ -159,7 +159,7 @@ enum Fate {
 /// that went in and did not come out. Returns what came out and the probes at the end.
 fn run(spec: &Spec, env: &QdiscEnv, operations: &[Operation]) -> (Vec<Fate>, Vec<(String, f64)>) {
     let mut bench = Bench::new(build(spec, env, "qdisc").unwrap());
-    let mut held: BTreeMap<u32, (u16, crate::units::Time)> = BTreeMap::new();
+    let mut queued: BTreeMap<u32, (u16, crate::units::Time)> = BTreeMap::new();
     let mut fates = Vec::new();
     // Everything leaves at the end.
     let drain = std::iter::repeat_n(Operation::Depart, 2 * operations.len() + 1);
@@ -167,15 +167,16 @@ fn run(spec: &Spec, env: &QdiscEnv, operations: &[Operation]) -> (Vec<Fate>, Vec
         match operation {
             Operation::Arrive { key, size, flags } => {
                 let seq = bench.arrive_with(key, size, Flags(flags));
-                held.insert(seq, (size, bench.now));
+                queued.insert(seq, (size, bench.now));
             }
             Operation::Depart => {
-                let before = held.len();
+                let before = queued.len();
                 match bench.depart() {
                     Some(sent) => {
                         let seq = sent.packet.seq;
-                        let (size, at) = held.remove(&seq).expect("sent twice or never given");
-                        assert_eq!((sent.packet.size, sent.at), (size, at));
+                        let (size, arrived_at) =
+                            queued.remove(&seq).expect("sent twice or never given");
+                        assert_eq!((sent.packet.size, sent.at), (size, arrived_at));
                         let marked = sent.packet.flags.has(Flags::CE);
                         assert!(!marked || sent.packet.flags.has(Flags::ECT));
                         fates.push(Fate::Sent { seq, marked });
@@ -200,14 +201,14 @@ fn run(spec: &Spec, env: &QdiscEnv, operations: &[Operation]) -> (Vec<Fate>, Vec
             }
         }
         for (seq, reason) in bench.drops() {
-            held.remove(&seq).expect("dropped twice or never given");
+            queued.remove(&seq).expect("dropped twice or never given");
             fates.push(Fate::Dropped { seq, reason });
         }
-        assert_eq!(bench.qdisc.len(), held.len());
-        let bytes: u64 = held.values().map(|&(size, _)| u64::from(size)).sum();
+        assert_eq!(bench.qdisc.len(), queued.len());
+        let bytes: u64 = queued.values().map(|&(size, _)| u64::from(size)).sum();
         assert_eq!(bench.qdisc.backlog().0, bytes);
     }
-    assert!(held.is_empty(), "kept for ever: {held:?}");
+    assert!(queued.is_empty(), "kept for ever: {queued:?}");
     let mut probes = Vec::new();
     bench.qdisc.probes(&mut |name, value| {
         assert!(value.is_finite(), "{name} is {value}");

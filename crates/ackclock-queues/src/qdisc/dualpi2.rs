@@ -166,8 +166,8 @@ impl About<QdiscEnv> for DualPi2 {
         if params.ramp > params.threshold * 2 {
             let expected =
                 format!("at most twice the threshold, {} s", (params.threshold * 2).seconds());
-            let found = format!("{} s", params.ramp.seconds());
-            return Err(Problem::out_of_range("ramp", found, &expected).into());
+            let value = format!("{} s", params.ramp.seconds());
+            return Err(Problem::out_of_range("ramp", value, &expected).into());
         }
         let shift = params.time_shift.unwrap_or(params.target * 2);
         let turn = Turn::new(params.scheduler, params.classic_weight, shift, env.mean_packet);
@@ -292,18 +292,18 @@ impl QueueDisc for DualPi2 {
             let is_contended = self.low.len() > 0 && self.classic.len() > 0;
             ctx.queue = usize::from(!serves_low);
             let from = if serves_low { &mut self.low } else { &mut self.classic };
-            let Timed { at, packet } = from.pop()?;
+            let Timed { at: arrived_at, packet } = from.pop()?;
             let size = packet.size;
-            let kept = if serves_low {
-                self.judge_low(packet, ctx.now.since(at), ctx)
+            let survivor = if serves_low {
+                self.judge_low(packet, ctx.now.since(arrived_at), ctx)
             } else {
                 self.judge_classic(packet, ctx)
             };
-            if let Some(packet) = kept {
+            if let Some(packet) = survivor {
                 if is_contended {
                     self.turn.count(serves_low, size);
                 }
-                return Some(Timed { at, packet });
+                return Some(Timed { at: arrived_at, packet });
             }
         }
     }
@@ -321,7 +321,8 @@ impl QueueDisc for DualPi2 {
     }
 
     fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
-        let waited = |at: Option<Time>| at.map_or(0.0, |at| ctx.now.since(at).seconds());
+        let waited =
+            |arrival: Option<Time>| arrival.map_or(0.0, |arrival| ctx.now.since(arrival).seconds());
         let delay = waited(self.low.oldest()).max(waited(self.classic.oldest()));
         let Params { alpha, beta, target, k, .. } = self.params;
         let step = alpha * (delay - target.seconds()) + beta * (delay - self.delay);

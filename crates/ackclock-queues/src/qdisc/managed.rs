@@ -86,11 +86,11 @@ impl<A: Aqm> QueueDisc for Managed<A> {
     }
 
     fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        while let Some(Timed { at, packet }) = self.store.pop() {
+        while let Some(Timed { at: arrived_at, packet }) = self.store.pop() {
             let state = self.store.state(ctx.now, ctx.key(&packet));
-            let verdict = self.aqm.on_dequeue(&packet, at, &state, ctx.rng);
+            let verdict = self.aqm.on_dequeue(&packet, arrived_at, &state, ctx.rng);
             if let Some(packet) = execute(verdict, packet, ctx) {
-                return Some(Timed { at, packet });
+                return Some(Timed { at: arrived_at, packet });
             }
         }
         if let Some(seconds) = ctx.seconds {
@@ -116,8 +116,8 @@ impl<A: Aqm> QueueDisc for Managed<A> {
         self.aqm.on_timer(&self.store.state(ctx.now, QueueState::NOBODY));
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.aqm.on_rate(at, rate);
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
+        self.aqm.on_rate(now, rate);
     }
 
     fn state(&self) -> State {

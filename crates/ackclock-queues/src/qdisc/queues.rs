@@ -45,9 +45,9 @@ impl QueueCounts {
 }
 
 /// Names of classes: those that were given, and the numbers of the others.
-pub(crate) fn name_classes<'a>(given: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(crate) fn name_classes<'a>(explicit: impl Iterator<Item = &'a str>) -> Vec<String> {
     let name = |(i, name): (usize, &str)| {
         if name.is_empty() { format!("class {i}") } else { name.to_owned() }
     };
-    given.enumerate().map(name).collect()
+    explicit.enumerate().map(name).collect()
 }

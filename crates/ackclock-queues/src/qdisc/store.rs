@@ -15,20 +15,20 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Appends a packet that arrived at `at`.
+    /// Appends a packet that arrives at `now`.
     #[inline]
-    pub(super) fn push(&mut self, at: Time, packet: Packet) {
+    pub(super) fn push(&mut self, now: Time, packet: Packet) {
         self.bytes += u64::from(packet.size);
         make_room_in_queue(&mut self.packets);
-        self.packets.push_back(Timed { at, packet });
+        self.packets.push_back(Timed { at: now, packet });
     }
 
     /// Removes the oldest packet.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Timed> {
-        let taken = self.packets.pop_front()?;
-        self.bytes -= u64::from(taken.packet.size);
-        Some(taken)
+        let oldest = self.packets.pop_front()?;
+        self.bytes -= u64::from(oldest.packet.size);
+        Some(oldest)
     }
 
     /// Arrival of the oldest packet.

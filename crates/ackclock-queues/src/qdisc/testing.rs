@@ -110,13 +110,13 @@ impl<Q: QueueDisc> Bench<Q> {
     }
 
     pub(crate) fn probe(&self, name: &str) -> f64 {
-        let mut found = None;
+        let mut value = None;
         self.qdisc.probes(&mut |n, v| {
             if n == name {
-                found = Some(v);
+                value = Some(v);
             }
         });
-        found.unwrap_or_else(|| panic!("no probe {name}"))
+        value.unwrap_or_else(|| panic!("no probe {name}"))
     }
 
     pub(crate) fn qdisc_len(&self) -> usize {
@@ -151,8 +151,8 @@ impl QueueDisc for Box<dyn QueueDisc> {
     fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
         (**self).on_timer(ctx);
     }
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        (**self).on_rate(at, rate);
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
+        (**self).on_rate(now, rate);
     }
     fn state(&self) -> State {
         (**self).state()

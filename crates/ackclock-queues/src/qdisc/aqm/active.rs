@@ -71,15 +71,15 @@ mod tests {
 
     #[test]
     fn a_flow_counts_until_a_window_after_its_latest_packet() {
-        let at = |ms: u64| Time(Span::from_millis(ms).0);
+        let time = |ms: u64| Time(Span::from_millis(ms).0);
         let mut active = Active::new(Span::from_millis(100), 2);
-        assert_eq!(active.packet(0, at(0)), 1);
-        assert_eq!(active.packet(1, at(50)), 2);
+        assert_eq!(active.packet(0, time(0)), 1);
+        assert_eq!(active.packet(1, time(50)), 2);
         // A window after flow 0's packet it is gone; a key above those announced is welcome.
-        assert_eq!(active.packet(5, at(100)), 2);
-        assert_eq!(active.packet(1, at(149)), 2);
-        assert_eq!(active.packet(0, at(199)), 3);
-        assert_eq!(active.packet(0, at(500)), 1);
+        assert_eq!(active.packet(5, time(100)), 2);
+        assert_eq!(active.packet(1, time(149)), 2);
+        assert_eq!(active.packet(0, time(199)), 3);
+        assert_eq!(active.packet(0, time(500)), 1);
     }
 
     proptest! {

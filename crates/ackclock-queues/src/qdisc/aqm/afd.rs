@@ -171,8 +171,8 @@ impl Aqm for Afd {
 
     fn state(&self) -> State {
         let counted = self.counts.iter().filter(|&&count| count > 0).count();
-        let words = self.shadow.len() + counted;
-        let bytes = size_of::<Self>() + words * size_of::<u32>();
+        let counters = self.shadow.len() + counted;
+        let bytes = size_of::<Self>() + counters * size_of::<u32>();
         State { flows: counted as u64, bytes: bytes as u64 }
     }
 

@@ -123,7 +123,7 @@ impl Cobalt {
 
     /// Whether BLUE may change its probability.
     fn may_change(&self, now: Time) -> bool {
-        self.changed.is_none_or(|at| now.since(at) > self.params.target)
+        self.changed.is_none_or(|changed_at| now.since(changed_at) > self.params.target)
     }
 
     /// The buffer overflowed, and this queue lost a packet.

@@ -136,7 +136,7 @@ impl Codel {
                 self.first_above = Some(queue.now + self.interval);
                 false
             }
-            Some(at) => queue.now >= at,
+            Some(due) => queue.now >= due,
         }
     }
 
@@ -334,12 +334,12 @@ mod tests {
             let mut codel = Codel::new(Params { ecn: true, ..Params::default() }, &env()).unwrap();
             let mut rng = Stream::new(1, crate::rng::Purpose::Qdisc, 0);
             let packet = Packet::new(crate::ids::FlowId(0), 0, 1000, flags);
-            let at = |ms| Time::ZERO + Span::from_millis(ms);
+            let time = |ms| Time::ZERO + Span::from_millis(ms);
             // Late from 10 ms, entered at 110; the next is due at 210, and the packet behind it is early.
             for (since, now) in [(0, 10), (0, 110), (100, 210), (210, 211)] {
                 let bytes = crate::units::Bytes(5000);
-                let queue = QueueState { now: at(now), packets: 5, bytes, key: 0 };
-                codel.on_dequeue(&packet, at(since), &queue, &mut rng);
+                let queue = QueueState { now: time(now), packets: 5, bytes, key: 0 };
+                codel.on_dequeue(&packet, time(since), &queue, &mut rng);
             }
             (codel.drop_next.since(Time::ZERO).seconds() * 1e3).round()
         };
@@ -379,8 +379,8 @@ mod tests {
     fn drop_times_do_not_drift_with_departures() {
         let mut bench = bench(Params::default());
         let mut drops = Vec::new();
-        for at in (0..560).step_by(10) {
-            drops.extend(run(&mut bench, at, at + 1));
+        for now_ms in (0..560).step_by(10) {
+            drops.extend(run(&mut bench, now_ms, now_ms + 1));
         }
         assert_eq!(drops, [110, 210, 290, 340, 390, 440, 480, 520, 550]);
     }
@@ -403,19 +403,19 @@ mod tests {
         let mut codel = Codel::new(Params::default(), &env()).unwrap();
         let mut rng = Stream::new(1, crate::rng::Purpose::Qdisc, 0);
         let packet = Packet::new(crate::ids::FlowId(0), 0, 1000, Flags::default());
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let time = |ms| Time::ZERO + Span::from_millis(ms);
         let mut leave = |codel: &mut Codel, since, now| {
             let bytes = crate::units::Bytes(5000);
-            let queue = QueueState { now: at(now), packets: 5, bytes, key: 0 };
-            codel.on_dequeue(&packet, at(since), &queue, &mut rng)
+            let queue = QueueState { now: time(now), packets: 5, bytes, key: 0 };
+            codel.on_dequeue(&packet, time(since), &queue, &mut rng)
         };
         assert_eq!(leave(&mut codel, 0, 10), Verdict::Pass); // late from here
-        codel.on_idle(at(20));
+        codel.on_idle(time(20));
         assert_eq!(leave(&mut codel, 100, 150), Verdict::Pass); // late anew
         assert_eq!(leave(&mut codel, 200, 249), Verdict::Pass);
         assert_eq!(leave(&mut codel, 200, 250), Verdict::Drop(DropReason::Forced));
         // Dropping ends with it too: the next drop is not due at 350 ms.
-        codel.on_idle(at(260));
+        codel.on_idle(time(260));
         assert_eq!(leave(&mut codel, 340, 350), Verdict::Pass);
     }
 }

@@ -47,12 +47,12 @@ impl Average {
         self.clock = Some(seconds);
     }
 
-    /// The link sends `packet_rate` packets of mean size in a second from `at` on, and arrivals have
+    /// The link sends `packet_rate` packets of mean size in a second from `now` on, and arrivals have
     /// the weight `w_q`.
-    pub(crate) fn set_rate(&mut self, at: Time, packet_rate: f64, w_q: f64) {
+    pub(crate) fn set_rate(&mut self, now: Time, packet_rate: f64, w_q: f64) {
         if let Some(since) = &mut self.idle_since {
-            self.missed += self.packet_rate * at.since(*since).seconds();
-            *since = at;
+            self.missed += self.packet_rate * now.since(*since).seconds();
+            *since = now;
         }
         (self.packet_rate, self.w_q) = (packet_rate, w_q);
     }

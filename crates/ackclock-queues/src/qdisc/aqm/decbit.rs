@@ -98,8 +98,8 @@ impl Aqm for Decbit {
     fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, _rng: &mut Stream) -> Verdict {
         let was_idle = self.count <= 0.0;
         // Beside those that wait there is the one in transmission, unless the link is idle.
-        let found = if was_idle { 0.0 } else { queue.packets as f64 + 1.0 };
-        self.set(queue.now, found + 1.0);
+        let waiting = if was_idle { 0.0 } else { queue.packets as f64 + 1.0 };
+        self.set(queue.now, waiting + 1.0);
         if was_idle {
             // A busy period begins, and with it a cycle.
             self.last = std::mem::take(&mut self.present);

@@ -231,9 +231,9 @@ impl Aqm for Fred {
         self.average.idle(now);
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
         let w_q = self.average.w_q();
-        self.average.set_rate(at, packet_rate(rate, self.mean), w_q);
+        self.average.set_rate(now, packet_rate(rate, self.mean), w_q);
     }
 
     fn state(&self) -> State {

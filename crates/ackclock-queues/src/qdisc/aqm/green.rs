@@ -209,7 +209,7 @@ impl About<QdiscEnv> for Green {
         let gain = gain(params.c, env.rate);
         let base = |rtt: f64| gain / rtt;
         let fresh = |base: f64| Known { base, used: base, until: Time::ZERO };
-        let known = match params.rtt {
+        let rtts = match params.rtt {
             Rtt::Ideal | Rtt::Estimate => env
                 .round_trips
                 .iter()
@@ -231,7 +231,7 @@ impl About<QdiscEnv> for Green {
                     Flows::Known(params.n.unwrap_or_else(|| f64::from(env.flows.max(1))))
                 }
             },
-            known,
+            known: rtts,
             measured: vec![Passive::default(); flows],
             source: params.rtt,
             draw: params.draw,
@@ -263,29 +263,29 @@ impl Green {
             let rtt = measured.packet(packet, now);
             return if rtt > 0.0 { self.gain / rtt } else { 0.0 };
         }
-        let Some(known) = self.known.get_mut(flow) else { return 0.0 };
+        let Some(flow_rtt) = self.known.get_mut(flow) else { return 0.0 };
         match self.source {
-            Rtt::Ideal | Rtt::Table => known.base,
+            Rtt::Ideal | Rtt::Table => flow_rtt.base,
             Rtt::Estimate => {
-                if now >= known.until {
-                    known.used = known.base / (low + span * rng.uniform());
-                    known.until = match self.draw {
+                if now >= flow_rtt.until {
+                    flow_rtt.used = flow_rtt.base / (low + span * rng.uniform());
+                    flow_rtt.until = match self.draw {
                         Draw::Flow => NEVER,
                         Draw::Packet => Time::ZERO,
                         Draw::Lookup => now + self.lifetime,
                     };
                 }
-                known.used
+                flow_rtt.used
             }
             Rtt::Handshake => {
                 if packet.flags.has(Flags::SYN) {
                     // The latest request: an earlier one may have been lost.
-                    known.until = now;
-                } else if known.base <= 0.0 && known.until != NEVER {
-                    let rtt = now.since(known.until).seconds();
-                    known.base = if rtt > 0.0 { self.gain / rtt } else { 0.0 };
+                    flow_rtt.until = now;
+                } else if flow_rtt.base <= 0.0 && flow_rtt.until != NEVER {
+                    let rtt = now.since(flow_rtt.until).seconds();
+                    flow_rtt.base = if rtt > 0.0 { self.gain / rtt } else { 0.0 };
                 }
-                known.base
+                flow_rtt.base
             }
             Rtt::Timestamps => 0.0,
         }
@@ -323,9 +323,9 @@ impl Aqm for Green {
         let before = std::mem::replace(&mut self.gain, gain(self.c, rate));
         let change = self.gain / before;
         if change != 1.0 {
-            for known in &mut self.known {
-                known.base *= change;
-                known.used *= change;
+            for rtt in &mut self.known {
+                rtt.base *= change;
+                rtt.used *= change;
             }
         }
     }
@@ -337,12 +337,12 @@ impl Aqm for Green {
             Flows::Known(_) => (0, 0),
         };
         // Round-trip times given to the router stand for a service that knows them: no state in the router.
-        let kept = match self.source {
+        let listed_flows = match self.source {
             Rtt::Ideal | Rtt::Estimate => 0,
             Rtt::Table | Rtt::Handshake | Rtt::Timestamps => self.known.len(),
         };
-        let flows = kept.max(self.measured.len()).max(counted);
-        let tables = kept * size_of::<Known>() + self.measured.len() * size_of::<Passive>();
+        let flows = listed_flows.max(self.measured.len()).max(counted);
+        let tables = listed_flows * size_of::<Known>() + self.measured.len() * size_of::<Passive>();
         State { flows: flows as u64, bytes: (size_of::<Self>() + tables + of_count) as u64 }
     }
 

@@ -56,8 +56,8 @@ pub(crate) fn inner(
     match refused {
         Some(problems) if names.contains(&spec.kind()) => Err(problems),
         _ => {
-            let what = format!("there is no AQM \"{}\"", spec.kind());
-            Err(Problem::unknown("aqm", &what, spec.kind(), &names).into())
+            let sentence = format!("there is no AQM \"{}\"", spec.kind());
+            Err(Problem::unknown("aqm", &sentence, spec.kind(), &names).into())
         }
     }
 }

@@ -244,7 +244,7 @@ impl About<QdiscEnv> for Red {
         let y1999 = env.era == Era::Y1999;
         let mean = params.mean_packet.unwrap_or(if ns2 { 500 } else { env.mean_packet });
         let bytes = params.bytes.unwrap_or(recent);
-        let fixed = |given: Option<f64>, value: f64| given.or(y1999.then_some(value));
+        let fixed = |explicit: Option<f64>, value: f64| explicit.or(y1999.then_some(value));
         let automatic = Automatic {
             min_th: fixed(params.min_th, 5.0),
             max_th: params.max_th.or((y1999 && params.min_th.is_none()).then_some(15.0)),
@@ -347,8 +347,8 @@ impl Red {
             }
         }
         // One draw per test even where it cannot matter, as ns-2 draws.
-        let drawn = self.replayed.as_mut().map_or_else(|| rng.uniform(), Mrg32k3a::uniform);
-        if drawn >= self.spacing.p(p_b, size, self.spread) {
+        let uniform = self.replayed.as_mut().map_or_else(|| rng.uniform(), Mrg32k3a::uniform);
+        if uniform >= self.spacing.p(p_b, size, self.spread) {
             return Verdict::Pass;
         }
         self.spacing.reset();
@@ -407,12 +407,12 @@ impl Aqm for Red {
         }
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
         if self.ns2 {
             return;
         }
         let Derived { packet_rate, min_th, max_th, w_q, bottom } = self.automatic.at(rate);
-        self.average.set_rate(at, packet_rate, w_q);
+        self.average.set_rate(now, packet_rate, w_q);
         if max_th > min_th {
             self.curve.min_th = min_th * self.unit;
             self.curve.max_th = max_th * self.unit;

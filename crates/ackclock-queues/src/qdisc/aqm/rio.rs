@@ -256,11 +256,11 @@ impl Aqm for Rio {
         self.outside.average.idle(now);
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
         if !self.ns2 {
             for kind in [&mut self.inside, &mut self.outside] {
                 let w_q = kind.average.w_q();
-                kind.average.set_rate(at, packet_rate(rate, self.mean), w_q);
+                kind.average.set_rate(now, packet_rate(rate, self.mean), w_q);
             }
         }
     }

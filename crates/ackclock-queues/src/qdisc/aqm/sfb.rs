@@ -378,10 +378,10 @@ impl Sfb {
             self.penalised += 1;
             return Verdict::Drop(DropReason::Forced);
         }
-        let drawn = rng.uniform();
-        if drawn >= least.p {
+        let uniform = rng.uniform();
+        if uniform >= least.p {
             Verdict::Pass
-        } else if self.ecn && drawn >= 2.0 * least.p - 1.0 {
+        } else if self.ecn && uniform >= 2.0 * least.p - 1.0 {
             Verdict::MarkElseDrop(DropReason::Unmarkable)
         } else {
             Verdict::Drop(DropReason::Early)
@@ -409,20 +409,20 @@ impl Aqm for Sfb {
         if !self.limit.admits(queue.packets, queue.bytes, packet.size) {
             verdict = Verdict::Drop(DropReason::Overflow);
         }
-        let kept = verdict.keeps(packet);
+        let stays = verdict.keeps(packet);
         let mut counted = self.table.bit;
-        if kept {
+        if stays {
             self.table.stored(rule, &slots);
         }
         if is_unresponsive && let Some(next) = &mut self.next {
             let slots = next.slots(rule, queue.key);
             next.arrival(rule, &slots, now);
-            if kept {
+            if stays {
                 next.stored(rule, &slots);
                 counted |= next.bit;
             }
         }
-        if kept {
+        if stays {
             self.counted.push_back(counted);
             self.stored += 1;
         }

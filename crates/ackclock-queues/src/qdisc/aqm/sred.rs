@@ -91,7 +91,7 @@ impl Sred {
     /// The share of the buffer that is taken.
     #[inline]
     fn taken(&self, queue: &QueueState) -> f64 {
-        let share = |part: f64, most: f64, limited: bool| if limited { part / most } else { 0.0 };
+        let share = |fill: f64, most: f64, limited: bool| if limited { fill / most } else { 0.0 };
         let packets = share(
             queue.packets as f64,
             f64::from(self.limit.packets),
@@ -103,10 +103,10 @@ impl Sred {
     }
 
     #[inline]
-    fn p_zap(&self, hit: bool, taken: f64) -> f64 {
-        let p_sred = if taken >= 1.0 / 3.0 {
+    fn p_zap(&self, hit: bool, filled: f64) -> f64 {
+        let p_sred = if filled >= 1.0 / 3.0 {
             self.max_p
-        } else if taken >= 1.0 / 6.0 {
+        } else if filled >= 1.0 / 6.0 {
             self.max_p / 4.0
         } else {
             return 0.0;

@@ -39,7 +39,7 @@ pub(super) fn find_needless<'p>(
 ) -> Option<u32> {
     let mut candidate: Option<(u32, u16)> = None;
     let mut is_last = false;
-    for (place, old) in waiting {
+    for (slot, old) in waiting {
         if std::ptr::eq(old, new) {
             break;
         }
@@ -53,12 +53,12 @@ pub(super) fn find_needless<'p>(
         let is_redundant = is_redundant(old, new);
         match candidate {
             Some((first, _)) if is_redundant => return Some(first),
-            None if is_redundant => (candidate, is_last) = (Some((place, ecn(old))), true),
+            None if is_redundant => (candidate, is_last) = (Some((slot, ecn(old))), true),
             _ => is_last = false,
         }
     }
-    let (place, flags) = candidate?;
-    (filter == AckFilter::Aggressive && is_last && flags == ecn(new)).then_some(place)
+    let (slot, flags) = candidate?;
+    (filter == AckFilter::Aggressive && is_last && flags == ecn(new)).then_some(slot)
 }
 
 /// The flags of ECN: ECE and CWR, or the ACE field.

@@ -50,9 +50,9 @@ const EIGHT: [Share; 8] = {
 
 impl Share {
     /// This part of a whole, rounded down.
-    pub(super) fn of(self, whole: u64) -> u64 {
+    pub(super) fn of(self, total: u64) -> u64 {
         let (numerator, denominator) = self.part;
-        (u128::from(whole) * u128::from(numerator) / u128::from(denominator)) as u64
+        (u128::from(total) * u128::from(numerator) / u128::from(denominator)) as u64
     }
 }
 

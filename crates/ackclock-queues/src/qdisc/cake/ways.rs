@@ -38,11 +38,11 @@ impl Ways {
         let first = home - home % WAYS;
         let count = WAYS.min(self.owners.len() as u32 - first);
         // The own place first, then the others of the set in turn.
-        let places = (0..count).map(|i| first + (home - first + i) % count);
-        if let Some(own) = places.clone().find(|&i| self.owners[i as usize] == Some(flow)) {
-            return Found::Own(own);
+        let slots = (0..count).map(|i| first + (home - first + i) % count);
+        if let Some(owned) = slots.clone().find(|&i| self.owners[i as usize] == Some(flow)) {
+            return Found::Own(owned);
         }
-        let free = places.clone().find(|&i| is_free(i));
+        let free = slots.clone().find(|&i| is_free(i));
         let queue = free.unwrap_or(home);
         self.owners[queue as usize] = Some(flow);
         if free.is_some() { Found::Fresh(queue) } else { Found::Shared(queue) }
@@ -100,8 +100,8 @@ mod tests {
             let mut ways = Ways::new(1024, salt);
             let mut used: BTreeMap<u32, u32> = BTreeMap::new();
             for flow in 0..100 {
-                let found = ways.find(flow, |i| !used.contains_key(&i));
-                match found {
+                let way = ways.find(flow, |i| !used.contains_key(&i));
+                match way {
                     Found::Fresh(queue) => drop(used.insert(queue, flow)),
                     Found::Shared(_) => shared += 1,
                     Found::Own(_) => panic!(),

@@ -20,14 +20,14 @@ fn link() -> QdiscEnv {
 #[test]
 fn a_label_is_the_rate_by_hand() {
     let mut edge = made(serde_json::json!({ "weights": [1.0, 4.0] }), &link());
-    let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
+    let time = |ms: u64| Time::ZERO + Span::from_millis(ms);
     let close = |a: f64, b: f64| assert!((a - b).abs() < 0.01, "{a} {b}");
-    close(edge.measure(0, 1000, at(0)), 10_000.0);
-    close(edge.measure(0, 1000, at(100)), 10_000.0);
-    close(edge.measure(0, 1000, at(100)), 20_000.0);
+    close(edge.measure(0, 1000, time(0)), 10_000.0);
+    close(edge.measure(0, 1000, time(100)), 10_000.0);
+    close(edge.measure(0, 1000, time(100)), 20_000.0);
     // e^-2 = 0.135335
-    close(edge.measure(0, 1000, at(300)), 0.135_335 * 20_000.0 + 0.864_665 * 5_000.0);
-    close(edge.measure(1, 1000, at(300)), 2_500.0);
+    close(edge.measure(0, 1000, time(300)), 0.135_335 * 20_000.0 + 0.864_665 * 5_000.0);
+    close(edge.measure(1, 1000, time(300)), 2_500.0);
 }
 
 #[test]
@@ -102,8 +102,8 @@ fn throughputs(rates: &[f64], routers: &mut [Bench<CoreStateless>]) -> Vec<f64> 
 fn flows_of_increasing_rates_get_equal_shares() {
     let fair = 1.25e6 / 32.0;
     let rates: Vec<f64> = (1..=32).map(|i| fair * f64::from(i)).collect();
-    let mut one = [Bench::new(made(serde_json::json!({}), &link()))];
-    let through = throughputs(&rates, &mut one);
+    let mut one_link = [Bench::new(made(serde_json::json!({}), &link()))];
+    let through = throughputs(&rates, &mut one_link);
     for (flow, got) in through.iter().enumerate() {
         assert!((0.8..1.2).contains(&(got / fair)), "flow {flow}: {}", got / fair);
     }
@@ -115,8 +115,8 @@ fn flows_of_increasing_rates_get_equal_shares() {
 #[test]
 fn weights_divide_the_link() {
     let table = serde_json::json!({ "weights": [1.0, 2.0, 3.0, 4.0] });
-    let mut one = [Bench::new(made(table, &link()))];
-    for (flow, got) in throughputs(&[1.25e6; 4], &mut one).iter().enumerate() {
+    let mut one_link = [Bench::new(made(table, &link()))];
+    for (flow, got) in throughputs(&[1.25e6; 4], &mut one_link).iter().enumerate() {
         let due = 1.25e5 * (flow as f64 + 1.0);
         assert!((0.85..1.15).contains(&(got / due)), "flow {flow}: {}", got / due);
     }

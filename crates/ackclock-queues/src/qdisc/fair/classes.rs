@@ -265,10 +265,10 @@ impl Classes {
         ctx: &mut QdiscCtx<'_>,
     ) -> Option<Timed> {
         let Some(Some(aqm)) = self.aqms.get_mut(class as usize) else { return Some(leaving) };
-        let Timed { at, packet } = leaving;
+        let Timed { at: arrived_at, packet } = leaving;
         let state = self.queues[class as usize].state(class, ctx.now);
-        let packet = execute(aqm.on_dequeue(&packet, at, &state, ctx.rng), packet, ctx)?;
-        Some(Timed { at, packet })
+        let packet = execute(aqm.on_dequeue(&packet, arrived_at, &state, ctx.rng), packet, ctx)?;
+        Some(Timed { at: arrived_at, packet })
     }
 
     /// An arrival: consults the class's AQM and stores the packet at the tail of its class with the
@@ -429,12 +429,12 @@ impl Classes {
     }
 
     /// The link's rate changed.
-    pub(crate) fn on_rate(&mut self, at: Time, rate: BitRate) {
+    pub(crate) fn on_rate(&mut self, now: Time, rate: BitRate) {
         for aqm in self.aqms.iter_mut().flatten() {
-            aqm.on_rate(at, rate);
+            aqm.on_rate(now, rate);
         }
         if let Some(prototype) = &mut self.prototype {
-            prototype.on_rate(at, rate);
+            prototype.on_rate(now, rate);
         }
     }
 }

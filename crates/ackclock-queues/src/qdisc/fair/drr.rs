@@ -104,12 +104,12 @@ impl Drr {
         if !self.ns2 {
             return class;
         }
-        let mut place = self.round.head();
-        while let Some(class) = place {
+        let mut next_class = self.round.head();
+        while let Some(class) = next_class {
             if self.classes.length(class) == length {
                 return class;
             }
-            place = self.links.next(class);
+            next_class = self.links.next(class);
         }
         class
     }
@@ -119,7 +119,7 @@ impl QueueDisc for Drr {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
         let class = ctx.key(&packet);
         let was_idle = self.classes.packets(class) == 0;
-        let Some(place) = self.classes.offer(class, packet, 0.0, ctx) else { return };
+        let Some(slot) = self.classes.offer(class, packet, 0.0, ctx) else { return };
         if was_idle {
             if self.turns.len() <= class as usize {
                 self.turns.resize(class as usize + 1, Turn::default());
@@ -132,7 +132,7 @@ impl QueueDisc for Drr {
         }
         while self.classes.over() {
             let longest = self.longest();
-            self.classes.push_out(longest, self.victim, place, ctx);
+            self.classes.push_out(longest, self.victim, slot, ctx);
             if self.classes.packets(longest) == 0 {
                 self.links.remove(&mut self.round, longest);
                 self.classes.idle(longest, ctx.now);
@@ -194,8 +194,8 @@ impl QueueDisc for Drr {
         self.classes.on_timer(ctx.now);
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.classes.on_rate(at, rate);
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
+        self.classes.on_rate(now, rate);
     }
 
     fn state(&self) -> State {

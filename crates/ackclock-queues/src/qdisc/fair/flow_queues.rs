@@ -84,7 +84,7 @@ impl FlowQueues {
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
         let queue = bucket(ctx.key(&packet), self.salt, self.accounts.len() as u32);
-        let Some(place) = self.classes.offer(queue, packet, 0.0, ctx) else { return };
+        let Some(slot) = self.classes.offer(queue, packet, 0.0, ctx) else { return };
         let account = &mut self.accounts[queue as usize];
         if account.list == List::Off {
             *account = Account { credit: self.quantum, list: List::New };
@@ -95,7 +95,7 @@ impl FlowQueues {
                 self.classes.longest().expect("invariant: an exceeded buffer is not empty");
             let batch = self.classes.packets(fattest).div_ceil(2).min(self.drop_batch);
             for _ in 0..batch {
-                self.classes.push_out(fattest, Victim::Head, place, ctx);
+                self.classes.push_out(fattest, Victim::Head, slot, ctx);
             }
         }
     }

@@ -265,7 +265,7 @@ impl QueueDisc for Fq {
         }
         let v = self.virtual_time(ctx.now);
         let was_idle = self.classes.packets(class) == 0;
-        let Some(place) = self.classes.offer(class, packet, v, ctx) else { return };
+        let Some(slot) = self.classes.offer(class, packet, v, ctx) else { return };
         let tags = &mut self.tags[class as usize];
         let service = tags.service(size);
         tags.last = greater(tags.last, v) + service;
@@ -277,7 +277,7 @@ impl QueueDisc for Fq {
             self.order.set(class, tags.start + service);
         }
         if self.classes.over() {
-            self.make_room(place, ctx);
+            self.make_room(slot, ctx);
         }
     }
 
@@ -312,12 +312,12 @@ impl QueueDisc for Fq {
         self.classes.on_timer(ctx.now);
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.virtual_time(at);
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
+        self.virtual_time(now);
         if let Clock::Gps(gps) = &mut self.clock {
             gps.set_rate(rate);
         }
-        self.classes.on_rate(at, rate);
+        self.classes.on_rate(now, rate);
     }
 
     fn state(&self) -> State {

@@ -137,14 +137,14 @@ mod tests {
         // 1000 B/s. Class 0 (weight 1) has 1000 B, class 1 (weight 3) 1500 B: finish tags 1000 and 500.
         let classes = |class: u32| [(1000.0, 1.0), (500.0, 3.0)][class as usize];
         let mut gps = Gps::new(BitRate(8000));
-        let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
-        assert_eq!(gps.advance(at(500), classes), 0.0);
+        let time = |ms: u64| Time::ZERO + Span::from_millis(ms);
+        assert_eq!(gps.advance(time(500), classes), 0.0);
         gps.arrived(0, 1000.0, 1.0, 1000.0);
         gps.arrived(1, 500.0, 3.0, 500.0);
         // Together at 250 per second; class 1 is done after 2 s, then class 0 alone at 1000 per second.
-        assert!((gps.advance(at(1500), classes) - 250.0).abs() < 1e-9);
-        assert!((gps.advance(at(2750), classes) - 750.0).abs() < 1e-9);
+        assert!((gps.advance(time(1500), classes) - 250.0).abs() < 1e-9);
+        assert!((gps.advance(time(2750), classes) - 750.0).abs() < 1e-9);
         // Done at 3 s of service; V is constant while nobody is backlogged.
-        assert!((gps.advance(at(9000), classes) - 1000.0).abs() < 1e-9);
+        assert!((gps.advance(time(9000), classes) - 1000.0).abs() < 1e-9);
     }
 }

@@ -105,23 +105,23 @@ impl Server {
 
     /// A child's head has `size` bytes and starts at `start`.
     #[inline(always)]
-    fn set_head(&mut self, place: u32, size: u16, start: f64) {
-        let child = &mut self.children[place as usize];
+    fn set_head(&mut self, child_index: u32, size: u16, start: f64) {
+        let child = &mut self.children[child_index as usize];
         child.start = start;
         child.finish = start + f64::from(size) * child.unit;
         child.size = size;
         self.latest = greater(self.latest, child.finish);
         if has_come(start, self.v) {
-            self.eligible.set(place, child.finish);
+            self.eligible.set(child_index, child.finish);
         } else {
-            self.waiting.set(place, start);
+            self.waiting.set(child_index, start);
         }
     }
 
     /// The head of a child, which was eligible, has been sent; the next has `size` bytes.
     #[inline(always)]
-    fn go_on(&mut self, place: u32, size: Option<u16>) {
-        let child = &mut self.children[place as usize];
+    fn go_on(&mut self, child_index: u32, size: Option<u16>) {
+        let child = &mut self.children[child_index as usize];
         let mut key = None;
         if let Some(size) = size {
             child.start = child.finish;
@@ -131,15 +131,15 @@ impl Server {
             if has_come(child.start, self.v) {
                 key = Some(child.finish);
             } else {
-                self.waiting.set(place, child.start);
+                self.waiting.set(child_index, child.start);
             }
         }
-        if self.eligible.first().is_some_and(|(_, first)| first == place) {
+        if self.eligible.first().is_some_and(|(_, first)| first == child_index) {
             self.eligible.set_first(key);
         } else if let Some(key) = key {
-            self.eligible.set(place, key);
+            self.eligible.set(child_index, key);
         } else {
-            self.eligible.remove(place);
+            self.eligible.remove(child_index);
         }
     }
 
@@ -154,29 +154,29 @@ impl Server {
             };
             self.v = greater(self.v, start);
         }
-        while let Some((start, place)) = self.waiting.first() {
+        while let Some((start, child_index)) = self.waiting.first() {
             if !has_come(start, self.v) {
                 break;
             }
             self.waiting.set_first(None);
-            self.eligible.set(place, self.children[place as usize].finish);
+            self.eligible.set(child_index, self.children[child_index as usize].finish);
         }
-        let (_, place) = self.eligible.first()?;
-        self.active = place;
-        let size = self.children[place as usize].size;
+        let (_, child_index) = self.eligible.first()?;
+        self.active = child_index;
+        let size = self.children[child_index as usize].size;
         self.v += f64::from(size) * self.share;
         Some(size)
     }
 
     /// A child's head was dropped; the next has `size` bytes and starts where that would have.
-    fn replace_head(&mut self, place: u32, size: Option<u16>) {
-        self.eligible.remove(place);
-        self.waiting.remove(place);
-        let child = &mut self.children[place as usize];
+    fn replace_head(&mut self, child_index: u32, size: Option<u16>) {
+        self.eligible.remove(child_index);
+        self.waiting.remove(child_index);
+        let child = &mut self.children[child_index as usize];
         match size {
             Some(size) => {
                 let start = child.start;
-                self.set_head(place, size, start);
+                self.set_head(child_index, size, start);
             }
             None => child.finish = child.start,
         }
@@ -209,8 +209,8 @@ pub(crate) struct Tree {
 
 impl Tree {
     /// The link alone, without children.
-    pub(crate) fn new(parts: TreeParts) -> Self {
-        let TreeParts { limit, measure, victim, aqm } = parts;
+    pub(crate) fn new(config: TreeParts) -> Self {
+        let TreeParts { limit, measure, victim, aqm } = config;
         Self {
             servers: vec![Server::new(Position { server: NONE, child: NONE })],
             queues: Vec::new(),
@@ -297,19 +297,19 @@ impl Tree {
             Measure::Bytes => u64::from(size),
             Measure::Packets => 1,
         };
-        let mut at = self.queues[queue as usize];
-        while at.server != NONE {
-            let server = &mut self.servers[at.server as usize];
-            let child = &mut server.children[at.child as usize];
+        let mut position = self.queues[queue as usize];
+        while position.server != NONE {
+            let server = &mut self.servers[position.server as usize];
+            let child = &mut server.children[position.child as usize];
             if ADD {
                 child.backlog += amount;
                 if let Some(length) = child.length() {
-                    server.longest.grown(at.child, length);
+                    server.longest.grown(position.child, length);
                 }
             } else {
                 child.backlog -= amount;
             }
-            at = server.parent;
+            position = server.parent;
         }
     }
 
@@ -318,37 +318,37 @@ impl Tree {
     pub(crate) fn enqueue(&mut self, queue: u32, packet: Packet, ctx: &mut QdiscCtx<'_>) {
         let was_idle = self.classes.packets(queue) == 0 && self.in_service != queue;
         let size = packet.size;
-        let Some(place) = self.classes.offer(queue, packet, 0.0, ctx) else { return };
+        let Some(slot) = self.classes.offer(queue, packet, 0.0, ctx) else { return };
         self.count::<true>(queue, size);
         if was_idle {
             self.wake(queue, size);
         }
         if self.over() {
-            self.make_room(place, ctx);
+            self.make_room(slot, ctx);
         }
     }
 
     /// An idle queue has got a packet of `size` bytes: servers that had none choose it.
     #[inline(always)]
     fn wake(&mut self, queue: u32, mut size: u16) {
-        let mut at = self.queues[queue as usize];
-        while at.server != NONE {
-            let server = &mut self.servers[at.server as usize];
+        let mut position = self.queues[queue as usize];
+        while position.server != NONE {
+            let server = &mut self.servers[position.server as usize];
             if server.period != self.period {
                 // All claims of the busy period before are gone.
                 server.period = self.period;
                 server.v = greater(server.v, server.latest);
             }
-            let start = greater(server.children[at.child as usize].finish, server.v);
-            server.set_head(at.child, size, start);
+            let start = greater(server.children[position.child as usize].finish, server.v);
+            server.set_head(position.child, size, start);
             if server.active != NONE {
                 return;
             }
             match server.choose() {
-                Some(chosen) => size = chosen,
+                Some(chosen_size) => size = chosen_size,
                 None => return,
             }
-            at = server.parent;
+            position = server.parent;
         }
     }
 
@@ -360,12 +360,12 @@ impl Tree {
         }
         let queue = std::mem::replace(&mut self.in_service, NONE);
         let mut size = self.classes.head(queue).map(|head| head.size);
-        let mut at = self.queues[queue as usize];
-        while at.server != NONE {
-            let server = &mut self.servers[at.server as usize];
-            server.go_on(at.child, size);
+        let mut position = self.queues[queue as usize];
+        while position.server != NONE {
+            let server = &mut self.servers[position.server as usize];
+            server.go_on(position.child, size);
             size = server.choose();
-            at = server.parent;
+            position = server.parent;
         }
     }
 
@@ -415,16 +415,16 @@ impl Tree {
     /// The first packet of a queue was dropped, which gives its service back.
     fn head_dropped(&mut self, queue: u32) {
         let mut size = self.classes.head(queue).map(|head| head.size);
-        let mut at = self.queues[queue as usize];
-        while at.server != NONE {
-            let server = &mut self.servers[at.server as usize];
-            server.replace_head(at.child, size);
-            if server.active != at.child {
+        let mut position = self.queues[queue as usize];
+        while position.server != NONE {
+            let server = &mut self.servers[position.server as usize];
+            server.replace_head(position.child, size);
+            if server.active != position.child {
                 return;
             }
             server.v = server.v_before;
             size = server.choose();
-            at = server.parent;
+            position = server.parent;
         }
     }
 
@@ -439,11 +439,11 @@ impl Tree {
         let mut server = &mut self.servers[0];
         loop {
             let Server { longest, children, .. } = server;
-            let length = |place: u32| children[place as usize].length();
-            let (_, place) = longest
+            let length = |child_index: u32| children[child_index as usize].length();
+            let (_, child_index) = longest
                 .find(children.len() as u32, length)
                 .expect("invariant: an exceeded buffer is not empty");
-            let child = children[place as usize];
+            let child = children[child_index as usize];
             if !child.is_server {
                 return child.number;
             }
@@ -490,8 +490,8 @@ impl Tree {
     }
 
     /// The link's rate changed.
-    pub(crate) fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.classes.on_rate(at, rate);
+    pub(crate) fn on_rate(&mut self, now: Time, rate: BitRate) {
+        self.classes.on_rate(now, rate);
     }
 
     /// Length of the longest queue, 0 if nothing waits.

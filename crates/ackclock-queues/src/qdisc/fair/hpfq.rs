@@ -148,7 +148,7 @@ fn plant<'a>(
             plant(tree, server, &format!("{path}.classes"), classes, env, leaves)?;
             continue;
         }
-        let aqm = inner(aqm.as_ref(), env).map_err(|found| inside(&path, found))?;
+        let aqm = inner(aqm.as_ref(), env).map_err(|problems| inside(&path, problems))?;
         let leaf = if *split {
             let server = tree.add_server(below, *weight);
             // Queues that are yet to be made have a timer too.
@@ -185,11 +185,11 @@ impl About<QdiscEnv> for Hpfq {
         let mut tree = Tree::new(TreeParts { limit: env.limit, measure, victim, aqm: None });
         let mut leaves = Vec::new();
         plant(&mut tree, 0, "classes", &classes, env, &mut leaves)?;
-        let listed: Vec<(String, &Takes)> = leaves
+        let leaf_classes: Vec<(String, &Takes)> = leaves
             .iter()
             .map(|(Listed { path, class }, _)| (format!("{path}.takes"), &class.takes))
             .collect();
-        let classifier = Classifier::new(&listed, &env.facts)?;
+        let classifier = Classifier::new(&leaf_classes, &env.facts)?;
         let names = name_classes(leaves.iter().map(|(Listed { class, .. }, _)| &*class.name));
         let leaves: Vec<Leaf> = leaves.into_iter().map(|(_, leaf)| leaf).collect();
         // Queues have the order of their leaves; those of split leaves come later.
@@ -261,11 +261,11 @@ impl QueueDisc for Hpfq {
         self.tree.on_timer(ctx.now);
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.tree.on_rate(at, rate);
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
+        self.tree.on_rate(now, rate);
         for leaf in &mut self.leaves {
             if let Leaf::Split { aqm: Some(aqm), .. } = leaf {
-                aqm.on_rate(at, rate);
+                aqm.on_rate(now, rate);
             }
         }
     }

@@ -68,11 +68,11 @@ impl Longest {
             let mut group = 0;
             for level in (0..self.bounds.len()).rev() {
                 let members = &self.bounds[level][group * GROUP..][..GROUP];
-                let Some(place) = members.iter().position(|&member| member == bound) else {
+                let Some(offset) = members.iter().position(|&member| member == bound) else {
                     self.bounds[level + 1][group] = greatest(members);
                     continue 'down;
                 };
-                group = group * GROUP + place;
+                group = group * GROUP + offset;
             }
             let longest = bound.checked_sub(1)?;
             let first = (group * GROUP) as u32;

@@ -17,41 +17,41 @@ impl Arrival {
     /// From gaps in tenths of a millisecond, classes, sizes.
     pub(crate) fn list(steps: &[(u64, u32, u16)]) -> Vec<Self> {
         let mut now = 0;
-        let mut one = |&(gap, class, size): &(u64, u32, u16)| {
+        let mut arrival_of = |&(gap, class, size): &(u64, u32, u16)| {
             now += gap * PS_PER_S / 10_000;
             Self { at: Time(now).seconds(), class, size }
         };
-        steps.iter().map(&mut one).collect()
+        steps.iter().map(&mut arrival_of).collect()
     }
 }
 
 /// When each packet has been sent over a link with the rate of [`env`].
 pub(crate) fn serve<Q: QueueDisc>(bench: &mut Bench<Q>, arrivals: &[Arrival]) -> Vec<f64> {
     let rate = env().rate;
-    let mut done = vec![f64::NAN; arrivals.len()];
+    let mut finish_times = vec![f64::NAN; arrivals.len()];
     // When the transmission under way ends; none is if the link is idle.
     let mut free_at: Option<Time> = None;
     let mut next = arrivals.iter().map(|a| Time((a.at * PS_PER_S as f64).round() as u64));
     let mut coming = next.next();
-    let mut place = 0;
+    let mut next_arrival = 0;
     loop {
-        let ends = free_at.filter(|&end| coming.is_none_or(|at| end < at));
+        let ends = free_at.filter(|&end| coming.is_none_or(|arrived_at| end < arrived_at));
         if let Some(end) = ends {
             bench.now = end;
-        } else if let Some(at) = coming {
-            bench.now = at;
-            bench.arrive(arrivals[place].class, arrivals[place].size);
-            place += 1;
+        } else if let Some(arrived_at) = coming {
+            bench.now = arrived_at;
+            bench.arrive(arrivals[next_arrival].class, arrivals[next_arrival].size);
+            next_arrival += 1;
             coming = next.next();
             if free_at.is_some() {
                 continue;
             }
         } else {
-            return done;
+            return finish_times;
         }
         free_at = bench.depart().map(|sent| {
             let end = bench.now + rate.transmission(Bytes(u64::from(sent.packet.size)));
-            done[sent.packet.seq as usize] = end.seconds();
+            finish_times[sent.packet.seq as usize] = end.seconds();
             end
         });
     }

@@ -112,14 +112,14 @@ impl QueueDisc for Sfq {
             ctx.drop(packet, DropReason::Overflow);
             return;
         }
-        let Some(place) = self.classes.offer(queue, packet, 0.0, ctx) else { return };
+        let Some(slot) = self.classes.offer(queue, packet, 0.0, ctx) else { return };
         if used == 0 {
             self.links.push_back(&mut self.round, queue);
         }
         while self.classes.over() {
             let (_, longest) =
                 self.classes.longest().expect("invariant: an exceeded buffer is not empty");
-            self.classes.push_out(longest, Victim::Tail, place, ctx);
+            self.classes.push_out(longest, Victim::Tail, slot, ctx);
             if self.classes.packets(longest) == 0 {
                 self.links.remove(&mut self.round, longest);
             }

@@ -33,8 +33,8 @@ impl Line {
 
     #[inline(always)]
     fn at(&mut self, position: u32) -> &mut Entry {
-        let place = position as usize & (self.ring.len() - 1);
-        &mut self.ring[place]
+        let index = position as usize & (self.ring.len() - 1);
+        &mut self.ring[index]
     }
 
     #[inline(always)]
@@ -56,11 +56,12 @@ impl Line {
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, ranks: &[u64]) {
-        let places = self.ring.len();
-        let all = (0..places as u32).map(|i| *self.at(self.head.wrapping_add(i)));
-        let mut ring: Vec<Entry> = all.filter(|one| ranks[one.who as usize] == one.time).collect();
+        let capacity = self.ring.len();
+        let all = (0..capacity as u32).map(|i| *self.at(self.head.wrapping_add(i)));
+        let mut ring: Vec<Entry> =
+            all.filter(|entry| ranks[entry.who as usize] == entry.time).collect();
         (self.head, self.tail) = (0, ring.len() as u32);
-        ring.resize(if ring.len() > places / 2 { 2 * places } else { places }, NOBODY);
+        ring.resize(if ring.len() > capacity / 2 { 2 * capacity } else { capacity }, NOBODY);
         self.ring = ring.into();
     }
 
@@ -216,8 +217,9 @@ impl Tournament {
     /// takes more.
     #[inline(always)]
     fn take_place(&mut self, entry: Entry) {
-        let [one, two] = &mut self.lines;
-        let (further, other) = if one.end > two.end { (one, two) } else { (two, one) };
+        let [first, second] = &mut self.lines;
+        let (further, other) =
+            if first.end > second.end { (first, second) } else { (second, first) };
         if further.end < entry.time {
             further.push(entry, &self.ranks);
         } else if other.end < entry.time {
@@ -240,8 +242,8 @@ impl Tournament {
     /// Finds the first anew.
     #[inline(always)]
     fn settle(&mut self) {
-        let [one, two] = &mut self.lines;
-        self.first = one.first(&self.ranks).min(two.first(&self.ranks));
+        let [first, second] = &mut self.lines;
+        self.first = first.first(&self.ranks).min(second.first(&self.ranks));
         if self.strays > 0 {
             self.first = self.first.min(self.others.first());
         }

@@ -86,12 +86,12 @@ impl About<QdiscEnv> for Wf2qPlus {
         let weights = numbering.renumber(params.weights, 1.0);
         let (measure, victim) = (params.longest, params.victim);
         let tree = Tree::new(TreeParts { limit: env.limit, measure, victim, aqm });
-        let mut made = Self { tree, numbering, weights };
+        let mut discipline = Self { tree, numbering, weights };
         // V runs by the weights of all classes, also of those that have not sent yet.
         if let Some(last) = env.passing.len().checked_sub(1) {
-            made.grow(last as u32);
+            discipline.grow(last as u32);
         }
-        Ok(made)
+        Ok(discipline)
     }
 }
 
@@ -136,8 +136,8 @@ impl QueueDisc for Wf2qPlus {
         self.tree.on_timer(ctx.now);
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.tree.on_rate(at, rate);
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
+        self.tree.on_rate(now, rate);
     }
 
     fn state(&self) -> State {

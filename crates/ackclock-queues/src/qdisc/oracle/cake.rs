@@ -156,8 +156,8 @@ impl Cake {
         let first = home / 8 * 8;
         let set: Vec<u32> = (first..(first + 8).min(self.per_tin)).collect();
         let from_home = || set.iter().cycle().skip_while(|&&q| q != home).take(set.len()).copied();
-        if let Some(own) = from_home().find(|&q| self.owners.get(&(tin, q)) == Some(&flow)) {
-            return own;
+        if let Some(owned) = from_home().find(|&q| self.owners.get(&(tin, q)) == Some(&flow)) {
+            return owned;
         }
         let is_free =
             |q: &u32| self.queues.get(&(tin, *q)).is_none_or(|queue| queue.set == Set::Free);
@@ -247,11 +247,11 @@ impl Cake {
         let tin = &mut self.tins[tin];
         tin.deficit -= bytes.cast_signed();
         let (Some(rate), Some(share)) = (self.rate, tin.rate) else { return };
-        let own = time(bytes, share);
+        let service_time = time(bytes, share);
         if tin.due < now {
-            tin.due += own;
-        } else if tin.due < now + own {
-            tin.due = now + own;
+            tin.due += service_time;
+        } else if tin.due < now + service_time {
+            tin.due = now + service_time;
         }
         self.due += time(bytes, rate);
     }

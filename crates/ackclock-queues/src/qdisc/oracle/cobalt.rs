@@ -70,7 +70,8 @@ impl Cobalt {
 
     /// BLUE steps at most once per target.
     fn step_blue(&mut self, now: Time, by: f64) {
-        let is_early = self.p_changed.is_some_and(|at| now.since(at) <= self.target);
+        let is_early =
+            self.p_changed.is_some_and(|changed_at| now.since(changed_at) <= self.target);
         let p = (self.p + by).clamp(0.0, 1.0);
         let is_needless = by < 0.0 && self.p == 0.0;
         if !is_early && !is_needless {

@@ -99,8 +99,8 @@ impl Reference for Fq {
         // Of tags that are equal but for rounding, the one that was sent.
         let near = |tag: f64| tag <= least.0 + 1e-6 * (1.0 + least.0.abs());
         let first = |class: u32| self.queues.0[&class].0[0].seq;
-        let chosen = heads.iter().find(|&&(tag, class)| near(tag) && sent == Some(first(class)));
-        let &(tag, class) = chosen.unwrap_or(&least);
+        let head = heads.iter().find(|&&(tag, class)| near(tag) && sent == Some(first(class)));
+        let &(tag, class) = head.unwrap_or(&least);
         self.finish[class as usize] = tag;
         if self.self_clocked {
             // A tag that a drop has lowered turns no time back.

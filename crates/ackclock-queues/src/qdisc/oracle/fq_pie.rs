@@ -85,8 +85,8 @@ impl Reference for FqPie {
     }
 
     fn tick(&mut self, now: Time) {
-        let known: Vec<u32> = self.pies.keys().copied().collect();
-        for queue in known {
+        let queues: Vec<u32> = self.pies.keys().copied().collect();
+        for queue in queues {
             self.with(queue, |pie| pie.tick(now));
         }
     }

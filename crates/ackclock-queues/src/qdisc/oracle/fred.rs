@@ -38,10 +38,12 @@ enum Test {
 
 impl Fred {
     fn step(&mut self, now: Time) {
-        if let Some(mut parts) = self.idle.take() {
-            parts.push((now, 0.0));
-            let missed: f64 =
-                parts.windows(2).map(|w| w[1].0.since(w[0].0).seconds() * w[0].1 / 8000.0).sum();
+        if let Some(mut idle_intervals) = self.idle.take() {
+            idle_intervals.push((now, 0.0));
+            let missed: f64 = idle_intervals
+                .windows(2)
+                .map(|w| w[1].0.since(w[0].0).seconds() * w[0].1 / 8000.0)
+                .sum();
             for _ in 0..missed.floor() as u64 {
                 self.avg -= self.w_q * self.avg;
             }
@@ -125,8 +127,8 @@ impl Reference for Fred {
 
     fn rate(&mut self, now: Time, rate: BitRate) {
         self.rate = rate.0 as f64;
-        if let Some(parts) = &mut self.idle {
-            parts.push((now, self.rate));
+        if let Some(idle_intervals) = &mut self.idle {
+            idle_intervals.push((now, self.rate));
         }
     }
 

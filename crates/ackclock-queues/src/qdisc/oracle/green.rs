@@ -80,8 +80,10 @@ impl Green {
         match self.count {
             Count::Known(n) => n.unwrap_or(KEYS),
             Count::Window => {
-                let recent =
-                    self.arrivals.iter().filter(|(_, at)| packet.at.since(*at) < self.window);
+                let recent = self
+                    .arrivals
+                    .iter()
+                    .filter(|(_, arrived_at)| packet.at.since(*arrived_at) < self.window);
                 recent.map(|(key, _)| key).collect::<BTreeSet<_>>().len() as f64
             }
             Count::Hits => {
@@ -96,14 +98,14 @@ impl Green {
     fn measured(&self, key: u32) -> f64 {
         let mut request = None;
         // R, when what the receiver had at its first clock had passed, and that clock.
-        let mut known: Option<(f64, Time, Option<u64>)> = None;
+        let mut estimate: Option<(f64, Time, Option<u64>)> = None;
         let mut newest = 0;
-        for &(header, at) in self.headers.get(&key).into_iter().flatten() {
-            match (header, known) {
-                (Header::Request, _) => request = Some(at),
+        for &(header, arrived_at) in self.headers.get(&key).into_iter().flatten() {
+            match (header, estimate) {
+                (Header::Request, _) => request = Some(arrived_at),
                 (Header::Data(echo), None) => {
-                    let Some(began) = request.filter(|&began| at > began) else { continue };
-                    known = Some((at.since(began).seconds(), began, echo));
+                    let Some(began) = request.filter(|&began| arrived_at > began) else { continue };
+                    estimate = Some((arrived_at.since(began).seconds(), began, echo));
                     newest = echo.unwrap_or_default();
                 }
                 (Header::Data(Some(echo)), Some((r, began, Some(first))))
@@ -111,21 +113,21 @@ impl Green {
                 {
                     newest = echo;
                     let passed = began + Span(TICK * (echo - first));
-                    let sample = at.since(passed).seconds();
-                    known = Some((r + (sample - r) / 8.0, began, Some(first)));
+                    let sample = arrived_at.since(passed).seconds();
+                    estimate = Some((r + (sample - r) / 8.0, began, Some(first)));
                 }
                 _ => {}
             }
         }
-        known.map_or(0.0, |known| known.0)
+        estimate.map_or(0.0, |estimate| estimate.0)
     }
 
     /// The round-trip time that the router believes in \[s\]; the bench's flow i has 50 (i + 1) ms.
     fn round_trip(&mut self, packet: &Waiting) -> f64 {
         let real = 0.05 * f64::from(packet.key + 1);
-        let is_old = |&(_, at): &(f64, Time)| match self.rtt {
+        let is_old = |&(_, drawn_at): &(f64, Time)| match self.rtt {
             Rtt::Packet => true,
-            Rtt::Lookup(lifetime) => packet.at.since(at) >= lifetime,
+            Rtt::Lookup(lifetime) => packet.at.since(drawn_at) >= lifetime,
             Rtt::Ideal | Rtt::Table | Rtt::Once | Rtt::Handshake | Rtt::Timestamps => false,
         };
         match self.rtt {
@@ -134,8 +136,8 @@ impl Green {
             Rtt::Table => 0.02 * f64::from(packet.key + 1),
             Rtt::Handshake | Rtt::Timestamps => self.measured(packet.key),
             Rtt::Once | Rtt::Packet | Rtt::Lookup(_) => {
-                let known = self.drawn.get(&packet.key);
-                if known.is_none_or(is_old) {
+                let estimate = self.drawn.get(&packet.key);
+                if estimate.is_none_or(is_old) {
                     let factor = self.low + (self.high - self.low) * self.draws.uniform();
                     self.drawn.insert(packet.key, (factor, packet.at));
                 }

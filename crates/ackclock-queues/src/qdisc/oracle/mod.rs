@@ -192,7 +192,7 @@ pub(crate) fn check<Q: QueueDisc>(
     let interval = bench.qdisc.timer_interval();
     let mut ticks = 0;
     let mut is_idle = true;
-    for (place, &event) in events.iter().enumerate() {
+    for (step, &event) in events.iter().enumerate() {
         match event {
             Event::Arrive { key, size, ect } => {
                 let mut flags = if ect { Flags::ECT } else { Flags(0) };
@@ -209,12 +209,12 @@ pub(crate) fn check<Q: QueueDisc>(
                 let mut expected = Vec::new();
                 let packet = Waiting { seq, key, size, ect, ce: false, at: bench.now };
                 reference.arrive(packet, &mut expected);
-                prop_assert_eq!(dropped(bench), expected, "event {}, {:?}", place, event);
+                prop_assert_eq!(dropped(bench), expected, "event {}, {:?}", step, event);
                 if is_idle {
-                    is_idle = !depart(bench, reference, place)?;
+                    is_idle = !depart(bench, reference, step)?;
                 }
             }
-            Event::Depart if !is_idle => is_idle = !depart(bench, reference, place)?,
+            Event::Depart if !is_idle => is_idle = !depart(bench, reference, step)?,
             Event::Depart => {}
             Event::Wait { us } => {
                 let end = bench.now + Span::from_micros(us);
@@ -234,9 +234,9 @@ pub(crate) fn check<Q: QueueDisc>(
             }
         }
         for (name, expected) in reference.probes() {
-            let seen = bench.probe(name);
-            let near = (seen - expected).abs() <= 1e-9 * (1.0 + expected.abs());
-            prop_assert!(near, "event {}: {} is {}, not {}", place, name, seen, expected);
+            let value = bench.probe(name);
+            let near = (value - expected).abs() <= 1e-9 * (1.0 + expected.abs());
+            prop_assert!(near, "event {}: {} is {}, not {}", step, name, value, expected);
         }
     }
     Ok(())
@@ -250,16 +250,16 @@ fn dropped<Q: QueueDisc>(bench: &mut Bench<Q>) -> Vec<Fate> {
 fn depart<Q: QueueDisc>(
     bench: &mut Bench<Q>,
     reference: &mut dyn Reference,
-    place: usize,
+    step: usize,
 ) -> Result<bool, TestCaseError> {
     let sent = bench.depart();
-    let mut seen = dropped(bench);
+    let mut fates_here = dropped(bench);
     if let Some(sent) = &sent {
         let ce = sent.packet.flags.has(Flags::CE);
-        seen.push(Fate::Sent { seq: sent.packet.seq, ce });
+        fates_here.push(Fate::Sent { seq: sent.packet.seq, ce });
     }
     let mut expected = Vec::new();
     reference.depart(bench.now, sent.as_ref().map(|sent| sent.packet.seq), &mut expected);
-    prop_assert_eq!(seen, expected, "departure at event {}", place);
+    prop_assert_eq!(fates_here, expected, "departure at event {}", step);
     Ok(sent.is_some())
 }

@@ -39,9 +39,9 @@ struct Red {
 impl Red {
     fn update_average(&mut self, now: Time, q: f64) {
         if self.is_idle {
-            let mut parts = self.idle.clone();
-            parts.push((now, 0));
-            let packets: f64 = parts
+            let mut idle_intervals = self.idle.clone();
+            idle_intervals.push((now, 0));
+            let packets: f64 = idle_intervals
                 .windows(2)
                 .map(|w| w[1].0.since(w[0].0).seconds() * w[0].1 as f64 / (8 * MEAN) as f64)
                 .sum();

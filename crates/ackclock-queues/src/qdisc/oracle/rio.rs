@@ -52,9 +52,9 @@ fn is_out(packet: &Waiting) -> bool {
 
 impl Kind {
     fn step(&mut self, now: Time, w_q: f64, mean: f64, q: f64) {
-        if let Some(mut parts) = self.idle.take() {
-            parts.push((now, 0.0));
-            let packets: f64 = parts
+        if let Some(mut idle_intervals) = self.idle.take() {
+            idle_intervals.push((now, 0.0));
+            let packets: f64 = idle_intervals
                 .windows(2)
                 .map(|w| w[1].0.since(w[0].0).seconds() * w[0].1 / (8.0 * mean))
                 .sum();
@@ -173,8 +173,8 @@ impl Reference for Rio {
         }
         self.rate = rate.0 as f64;
         for kind in [&mut self.inside, &mut self.outside] {
-            if let Some(parts) = &mut kind.idle {
-                parts.push((now, self.rate));
+            if let Some(idle_intervals) = &mut kind.idle {
+                idle_intervals.push((now, self.rate));
             }
         }
     }

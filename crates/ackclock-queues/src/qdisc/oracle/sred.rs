@@ -27,10 +27,10 @@ impl Zombies {
             self.list.push(key);
             return false;
         }
-        let drawn = &mut self.list[draws.below(self.size as u64) as usize];
-        let is_hit = *drawn == key;
+        let zombie = &mut self.list[draws.below(self.size as u64) as usize];
+        let is_hit = *zombie == key;
         if !is_hit && draws.uniform() < self.overwrite {
-            *drawn = key;
+            *zombie = key;
         }
         let a = self.overwrite / self.size as f64;
         self.frequency = (1.0 - a) * self.frequency + if is_hit { a } else { 0.0 };

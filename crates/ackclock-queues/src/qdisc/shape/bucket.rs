@@ -76,14 +76,14 @@ mod tests {
     fn tokens_come_at_the_rate_up_to_the_size() {
         // 8 Mbit/s are 1 B/us; the bucket holds 1500 B.
         let mut bucket = Bucket::new(BitRate(8_000_000), Bytes(1500));
-        let at = |us| Time::ZERO + Span::from_micros(us);
-        assert!(bucket.take(1000, at(0)));
-        assert!(!bucket.take(1000, at(499)));
-        assert_eq!(bucket.ready_at(1000), at(500));
-        assert!(bucket.take(1000, at(500)));
+        let time = |us| Time::ZERO + Span::from_micros(us);
+        assert!(bucket.take(1000, time(0)));
+        assert!(!bucket.take(1000, time(499)));
+        assert_eq!(bucket.ready_at(1000), time(500));
+        assert!(bucket.take(1000, time(500)));
         // Full after 1500 us, and no more then.
-        assert!(bucket.take(1500, at(9000)));
-        assert!(!bucket.take(1, at(9000)));
+        assert!(bucket.take(1500, time(9000)));
+        assert!(!bucket.take(1, time(9000)));
         assert!(bucket.admits(1500) && !bucket.admits(1501));
     }
 

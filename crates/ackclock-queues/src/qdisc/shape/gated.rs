@@ -16,13 +16,13 @@ pub struct Parts {
 /// Where the bucket is: what it does to packets that arrive and that are to leave.
 pub trait Gate: Send {
     /// A packet arrives.
-    fn enqueue(&mut self, parts: &mut Parts, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        parts.queue.enqueue(packet, ctx);
+    fn enqueue(&mut self, state: &mut Parts, packet: Packet, ctx: &mut QdiscCtx<'_>) {
+        state.queue.enqueue(packet, ctx);
     }
 
     /// The link could send a packet.
-    fn dequeue(&mut self, parts: &mut Parts, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        parts.queue.dequeue(ctx)
+    fn dequeue(&mut self, state: &mut Parts, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+        state.queue.dequeue(ctx)
     }
 
     /// The packet that is out of the queue and waits for tokens.
@@ -89,8 +89,8 @@ impl<G: Gate> QueueDisc for Gated<G> {
         self.parts.queue.on_timer(ctx);
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.parts.queue.on_rate(at, self.gate.passes(rate));
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
+        self.parts.queue.on_rate(now, self.gate.passes(rate));
     }
 
     fn state(&self) -> State {

@@ -73,9 +73,9 @@ impl About<QdiscEnv> for Policer {
 }
 
 impl Gate for Police {
-    fn enqueue(&mut self, parts: &mut Parts, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        if parts.bucket.take(packet.size, ctx.now) {
-            parts.queue.enqueue(packet, ctx);
+    fn enqueue(&mut self, state: &mut Parts, packet: Packet, ctx: &mut QdiscCtx<'_>) {
+        if state.bucket.take(packet.size, ctx.now) {
+            state.queue.enqueue(packet, ctx);
         } else {
             ctx.drop(packet, DropReason::Policed);
         }

@@ -88,18 +88,18 @@ impl About<QdiscEnv> for Shaper {
 }
 
 impl Gate for Shape {
-    fn dequeue(&mut self, parts: &mut Parts, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+    fn dequeue(&mut self, state: &mut Parts, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         loop {
             let head = match self.head.take() {
                 Some(head) => {
                     ctx.queue = self.queue;
                     head
                 }
-                None => parts.queue.dequeue(ctx)?,
+                None => state.queue.dequeue(ctx)?,
             };
-            if !parts.bucket.admits(head.packet.size) {
+            if !state.bucket.admits(head.packet.size) {
                 ctx.drop(head.packet, DropReason::TooBig);
-            } else if parts.bucket.take(head.packet.size, ctx.now) {
+            } else if state.bucket.take(head.packet.size, ctx.now) {
                 return Some(head);
             } else {
                 (self.head, self.queue) = (Some(head), ctx.queue);
@@ -138,8 +138,9 @@ mod tests {
         loop {
             if bench.depart().is_some() {
                 departures.push(bench.now.since(Time::ZERO).0 / 1_000_000);
-            } else if let Some(at) = bench.qdisc.ready_at().filter(|_| bench.qdisc_len() > 0) {
-                bench.now = at;
+            } else if let Some(ready_at) = bench.qdisc.ready_at().filter(|_| bench.qdisc_len() > 0)
+            {
+                bench.now = ready_at;
             } else {
                 return departures;
             }

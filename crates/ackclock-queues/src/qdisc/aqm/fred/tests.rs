@@ -108,18 +108,18 @@ fn thresholds_come_from_the_buffer() {
 #[test]
 fn more_than_twice_the_share_is_a_strike() {
     // Eight packets: avg = max_th = 8. Seven flows share 8/7 = 1.14 each, six 8/6 = 1.33.
-    for (own, others, strikes) in [(2, 6, 0), (3, 5, 1)] {
+    for (own_packets, other_packets, strikes) in [(2, 6, 0), (3, 5, 1)] {
         let mut bench = bench(&Params { many_flows: false, max_p: 1e-9, ..Params::default() });
-        for _ in 0..own {
+        for _ in 0..own_packets {
             bench.arrive(0, 1000);
         }
-        for key in 1..=others {
+        for key in 1..=other_packets {
             bench.arrive(key, 1000);
         }
         assert_eq!(bench.drops(), []);
         bench.arrive(0, 1000);
         assert_eq!(forced(&mut bench), [8]);
-        assert_eq!(bench.qdisc.aqm.flows[0].strikes, strikes, "{own} packets");
+        assert_eq!(bench.qdisc.aqm.flows[0].strikes, strikes, "{own_packets} packets");
     }
 }
 

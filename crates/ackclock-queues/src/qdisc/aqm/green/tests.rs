@@ -97,29 +97,29 @@ fn hits_find_the_number_of_equal_flows() {
 
 #[test]
 fn a_factor_is_drawn_once_a_flow_or_at_every_packet_or_after_a_lifetime() {
-    let drawn = |draw, wait_ms| {
+    let distinct = |draw, wait_ms| {
         let lifetime = Span::from_millis(1000);
         let params = Params { rtt: Rtt::Estimate, draw, lifetime, ..known(100.0) };
         let mut bench = bench(params, &paper(&[100]));
-        let mut seen = Vec::new();
+        let mut bits_seen = Vec::new();
         for _ in 0..50 {
             bench.arrive(0, 1000);
-            seen.push(bench.probe("p").to_bits());
+            bits_seen.push(bench.probe("p").to_bits());
             bench.after(Span::from_millis(wait_ms));
         }
         let true_p = (100.0 * 1000.0 * 0.93 / (19.375e6 * 0.1f64)).powi(2);
-        for &bits in &seen {
+        for &bits in &bits_seen {
             // Factors from 1 to 2 divide the probability by 1 to 4.
             let p = f64::from_bits(bits);
             assert!(p <= true_p * (1.0 + 1e-12) && p >= true_p / 4.0 * (1.0 - 1e-12));
         }
-        seen.dedup();
-        seen.len()
+        bits_seen.dedup();
+        bits_seen.len()
     };
-    assert_eq!(drawn(Draw::Flow, 100), 1);
-    assert_eq!(drawn(Draw::Packet, 100), 50);
+    assert_eq!(distinct(Draw::Flow, 100), 1);
+    assert_eq!(distinct(Draw::Packet, 100), 50);
     // 50 packets 100 ms apart: 5 s hold five lifetimes.
-    assert_eq!(drawn(Draw::Lookup, 100), 5);
+    assert_eq!(distinct(Draw::Lookup, 100), 5);
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn follow(min_th: f64, max_th: f64) -> Params {
 
 #[test]
 fn bad_parameters_are_reported_in_one_sentence() {
-    for (given, expected) in [
+    for (params, expected) in [
         (
             json!({ "min_th": 20, "max_th": 20 }),
             "max_th: 20 is out of range; expected more than min_th, 20 packets",
@@ -41,7 +41,7 @@ fn bad_parameters_are_reported_in_one_sentence() {
         (json!({ "mean_packet": 0 }), "mean_packet: 0 is out of range; expected at least 1 (B)"),
         (json!({ "min_th": 0 }), "min_th: 0 is out of range; expected more than 0 (packets)"),
     ] {
-        assert_eq!(refusal::<QdiscEnv, Red>(given, &env()), expected);
+        assert_eq!(refusal::<QdiscEnv, Red>(params, &env()), expected);
     }
 }
 
@@ -228,10 +228,10 @@ fn the_average_decays_while_the_link_is_idle() {
 #[test]
 fn automatic_parameters_follow_a_scheduled_rate() {
     let (before, after) = (BitRate(80_000_000), BitRate(8_000_000));
-    let at = |rate, era| QdiscEnv { rate, era, ..env() };
+    let env_at = |rate, era| QdiscEnv { rate, era, ..env() };
     let params = Params { adaptive: true, ..Params::default() };
-    let mut red = Red::new(params.clone(), &at(before, Era::Rfc)).unwrap();
-    let slow = Red::new(params.clone(), &at(after, Era::Rfc)).unwrap();
+    let mut red = Red::new(params.clone(), &env_at(before, Era::Rfc)).unwrap();
+    let slow = Red::new(params.clone(), &env_at(after, Era::Rfc)).unwrap();
     assert!((red.curve.min_th - 25.0).abs() < 1e-9);
     red.on_rate(Time::ZERO, after);
     // 1000 packets/s; half of 5 ms is 2.5 packets, and 5 is the least; 80 kbit/s of 8 Mbit/s is 0.01.
@@ -239,11 +239,11 @@ fn automatic_parameters_follow_a_scheduled_rate() {
     assert!((red.average.w_q() - slow.average.w_q()).abs() < 1e-15);
     assert!((red.adaptation.unwrap().bottom - 0.01).abs() < 1e-12);
     // What was given stays; ns-2 reads the rate once.
-    let given = Params { min_th: Some(7.0), w_q: Some(0.002), ..params.clone() };
-    let mut red = Red::new(given, &at(before, Era::Rfc)).unwrap();
+    let explicit = Params { min_th: Some(7.0), w_q: Some(0.002), ..params.clone() };
+    let mut red = Red::new(explicit, &env_at(before, Era::Rfc)).unwrap();
     red.on_rate(Time::ZERO, after);
     assert!((red.curve.min_th - 7.0).abs() < 1e-12 && (red.average.w_q() - 0.002).abs() < 1e-15);
-    let mut red = Red::new(params, &at(before, Era::Ns2)).unwrap();
+    let mut red = Red::new(params, &env_at(before, Era::Ns2)).unwrap();
     let min_th = red.curve.min_th;
     red.on_rate(Time::ZERO, after);
     assert!((red.curve.min_th - min_th).abs() < 1e-12);
@@ -268,9 +268,9 @@ fn on_ns2s_clock_idle_time_is_counted_in_its_doubles() {
         red.on_clock(ended);
         // What picoseconds say does not count.
         red.average.arrival(Time::ZERO + Span::from_millis(80), 0.0);
-        let whole = (125.0 * (ended - begun)) as i32;
-        assert_eq!(red.average.value, 4096.0 * 0.5f64.powi(whole + 1), "{begun}");
-        counts.insert(whole);
+        let slots = (125.0 * (ended - begun)) as i32;
+        assert_eq!(red.average.value, 4096.0 * 0.5f64.powi(slots + 1), "{begun}");
+        counts.insert(slots);
     }
     assert_eq!(counts.into_iter().collect::<Vec<_>>(), [9, 10]);
 }

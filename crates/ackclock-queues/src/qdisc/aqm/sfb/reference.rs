@@ -70,7 +70,8 @@ impl Filter {
             } else {
                 old
             };
-            let may = self.changed.get(&bin).is_none_or(|&at| now >= at + rule.freeze);
+            let may =
+                self.changed.get(&bin).is_none_or(|&changed_at| now >= changed_at + rule.freeze);
             if new.to_bits() != old.to_bits() && may {
                 self.p.insert(bin, new);
                 self.changed.insert(bin, now);
@@ -122,9 +123,9 @@ impl Counted {
             self.tokens -= 1.0;
             return None;
         }
-        let drawn = self.draws.uniform();
+        let uniform = self.draws.uniform();
         // Of arrivals above one half, 2 p - 1 are dropped whatever they can.
-        (drawn < p_min).then_some(self.ecn && drawn >= 2.0 * p_min - 1.0)
+        (uniform < p_min).then_some(self.ecn && uniform >= 2.0 * p_min - 1.0)
     }
 }
 

@@ -70,11 +70,11 @@ fn a_flow_never_has_more_than_max_in_its_emptiest_bin() {
 fn by_the_printed_rule_any_full_bin_drops() {
     // Of one flow all bins hold the same: it never has more than the target and one.
     let printed = Params { target: Some(4), full: Full::Any, d1: 1e-9, ..Params::default() };
-    let mut one = bench(printed.clone());
+    let mut printed_rule = bench(printed.clone());
     for _ in 0..50 {
-        one.arrive(0, 1000);
+        printed_rule.arrive(0, 1000);
     }
-    assert_eq!(one.qdisc_len(), 5);
+    assert_eq!(printed_rule.qdisc_len(), 5);
     // 64 flows over 2 bins of each of 8 levels share 256 bin vectors: the emptiest bin of a flow holds
     // less than its fullest, so the least bins let more wait than any.
     let many = |full| {
@@ -291,12 +291,12 @@ fn bins_count_what_waits_before_and_after_a_rehash() {
 #[test]
 fn the_penalty_box_fills_at_its_rate() {
     let mut sfb = Sfb::new(Params::default(), &env()).unwrap();
-    let at = |ms| Time::ZERO + Span::from_millis(ms);
-    let burst = (0..30).filter(|_| sfb.pardon(at(1000))).count();
+    let time = |ms| Time::ZERO + Span::from_millis(ms);
+    let burst = (0..30).filter(|_| sfb.pardon(time(1000))).count();
     assert_eq!(burst, 20);
     // 100 ms bring one token each, however often it is looked into.
     let pardoned: Vec<bool> =
-        [1050, 1100, 1100, 1150, 1199, 1200, 1200].map(|ms| sfb.pardon(at(ms))).into();
+        [1050, 1100, 1100, 1150, 1199, 1200, 1200].map(|ms| sfb.pardon(time(ms))).into();
     assert_eq!(pardoned, [false, true, false, false, false, true, false]);
 }
 

@@ -90,11 +90,13 @@ type Arrival = (u64, u32, u16);
 /// the first packet of each class is served at a rate in proportion to its weight.
 fn fluid(arrivals: &[(f64, u32, f64)], weights: &[f64], rate: f64) -> Vec<f64> {
     let mut left: Vec<f64> = arrivals.iter().map(|a| a.2).collect();
-    let mut done = vec![f64::NAN; arrivals.len()];
+    let mut finish_times = vec![f64::NAN; arrivals.len()];
     let (mut now, mut next) = (0.0, 0);
     loop {
         let heads: Vec<usize> = (0..weights.len())
-            .filter_map(|k| (0..next).find(|&i| arrivals[i].1 as usize == k && done[i].is_nan()))
+            .filter_map(|k| {
+                (0..next).find(|&i| arrivals[i].1 as usize == k && finish_times[i].is_nan())
+            })
             .collect();
         let total: f64 = heads.iter().map(|&i| weights[arrivals[i].1 as usize]).sum();
         let speed = |i: usize| rate * weights[arrivals[i].1 as usize] / total;
@@ -102,12 +104,12 @@ fn fluid(arrivals: &[(f64, u32, f64)], weights: &[f64], rate: f64) -> Vec<f64> {
         let arrival = arrivals.get(next).map_or(f64::INFINITY, |a| a.0);
         let until = finish.min(arrival);
         if until.is_infinite() {
-            return done;
+            return finish_times;
         }
         for &i in &heads {
             left[i] -= speed(i) * (until - now);
             if left[i] < 1e-6 {
-                done[i] = until;
+                finish_times[i] = until;
             }
         }
         now = until;
@@ -121,23 +123,23 @@ fn fluid(arrivals: &[(f64, u32, f64)], weights: &[f64], rate: f64) -> Vec<f64> {
 fn link(arrivals: &[(u64, u32, u16)], params: Params, rate: BitRate) -> Vec<f64> {
     let env = QdiscEnv { rate, ..env() };
     let mut bench = bench(params, &env);
-    let mut done = vec![f64::NAN; arrivals.len()];
+    let mut finish_times = vec![f64::NAN; arrivals.len()];
     let mut free_at = Time::ZERO;
     let mut next = 0;
     loop {
         let arrival = arrivals.get(next).map(|a| Time(a.0));
-        if bench.qdisc_len() > 0 && arrival.is_none_or(|at| free_at < at) {
+        if bench.qdisc_len() > 0 && arrival.is_none_or(|arrived_at| free_at < arrived_at) {
             bench.now = free_at.max(bench.now);
             let packet = bench.depart().unwrap().packet;
             free_at = bench.now + rate.transmission(Bytes(u64::from(packet.size)));
-            done[packet.seq as usize] = free_at.seconds();
-        } else if let Some(at) = arrival {
-            bench.now = at;
+            finish_times[packet.seq as usize] = free_at.seconds();
+        } else if let Some(arrived_at) = arrival {
+            bench.now = arrived_at;
             bench.arrive(arrivals[next].1, arrivals[next].2);
             next += 1;
-            free_at = free_at.max(at);
+            free_at = free_at.max(arrived_at);
         } else {
-            return done;
+            return finish_times;
         }
     }
 }

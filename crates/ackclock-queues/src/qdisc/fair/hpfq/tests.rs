@@ -61,15 +61,15 @@ fn packets_leave_by_hand_computed_tags() {
 
 /// Rates of fluid sharing in the tree, as parts of the link: at each node its rate goes to the children that
 /// have something to send, by weight.
-fn fluid(classes: &Value, part: f64, active: &[bool], rates: &mut [f64]) {
+fn fluid(classes: &Value, share: f64, active: &[bool], rates: &mut [f64]) {
     let list = classes.as_array().unwrap();
     let weight = |class: &Value| class["weight"].as_f64().unwrap_or(1.0);
     let sum: f64 = list.iter().filter(|c| is_active(c, active)).map(weight).sum();
     for class in list.iter().filter(|c| is_active(c, active)) {
-        let part = part * weight(class) / sum;
+        let share = share * weight(class) / sum;
         match flow(class) {
-            Some(flow) => rates[flow] = part,
-            None => fluid(&class["classes"], part, active, rates),
+            Some(flow) => rates[flow] = share,
+            None => fluid(&class["classes"], share, active, rates),
         }
     }
 }

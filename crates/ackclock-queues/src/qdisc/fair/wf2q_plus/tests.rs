@@ -93,7 +93,12 @@ fn bad_weights_are_refused() {
 
 /// The worst-case fair index of a class, in seconds: the longest that one of its packets waits beyond what
 /// its class has before it takes at the class's own rate.
-fn index(done: &[f64], arrivals: &[Arrival], weights: &[f64], bytes_per_s: f64) -> Vec<f64> {
+fn index(
+    finish_times: &[f64],
+    arrivals: &[Arrival],
+    weights: &[f64],
+    bytes_per_s: f64,
+) -> Vec<f64> {
     let total: f64 = weights.iter().sum();
     let mut worst = vec![f64::NEG_INFINITY; weights.len()];
     for (i, arrival) in arrivals.iter().enumerate() {
@@ -101,10 +106,10 @@ fn index(done: &[f64], arrivals: &[Arrival], weights: &[f64], bytes_per_s: f64) 
         let rate = bytes_per_s * weights[class] / total;
         // What of the class is not yet sent when it comes, itself included; a packet in transmission is.
         let ahead: f64 = (0..=i)
-            .filter(|&j| arrivals[j].class == arrival.class && done[j] > arrival.at)
+            .filter(|&j| arrivals[j].class == arrival.class && finish_times[j] > arrival.at)
             .map(|j| f64::from(arrivals[j].size))
             .sum();
-        worst[class] = worst[class].max(done[i] - arrival.at - ahead / rate);
+        worst[class] = worst[class].max(finish_times[i] - arrival.at - ahead / rate);
     }
     worst
 }

@@ -367,15 +367,15 @@ pub struct Parts<'a> {
 /// The tables of the output are those that are not recorded, `probes` and `ledger`.
 ///
 /// # Errors
-/// As [`run`]; a run that `parts` stops is [`RunError::Interrupted`].
+/// As [`run`]; a run that `sink` stops is [`RunError::Interrupted`].
 pub fn run_in_parts(
     text: &str,
     custom: &dyn Custom,
     effort: Effort,
     progress: &mut dyn FnMut(f64, f64) -> bool,
-    parts: Parts<'_>,
+    sink: Parts<'_>,
 ) -> Result<Output, RunError> {
-    let Parts { rows: hold, take: hand_over } = parts;
+    let Parts { rows: hold, take: hand_over } = sink;
     let (_, mut plan) = plan(text, custom).map_err(RunError::Input)?;
     effort.refuse_dear(&plan, custom).map_err(RunError::Input)?;
     let end = plan.duration.seconds();
@@ -467,21 +467,21 @@ fn summary(plan: &Plan, results: &Results) -> Value {
 }
 
 /// A warm-up that was measured: of `goodput` of all flows that have no end, or of the queue of a link.
-fn warm_up(plan: &Plan, found: &packet::FoundWarmUp) -> Value {
-    let (link, unit) = match found.series {
+fn warm_up(plan: &Plan, warm_up: &packet::FoundWarmUp) -> Value {
+    let (link, unit) = match warm_up.series {
         packet::Series::Goodput => (None, "bit/s"),
         packet::Series::Queue { link } => (Some(plan.links[link].name(&plan.nodes)), "packets"),
     };
     json!({
         "link": link,
         "unit": unit,
-        "end_s": found.end_s,
-        "mean": found.of.mean,
-        "mean_after": found.of.mean_after,
-        "is_longer": found.of.is_longer,
+        "end_s": warm_up.end_s,
+        "mean": warm_up.of.mean,
+        "mean_after": warm_up.of.mean_after,
+        "is_longer": warm_up.of.is_longer,
     })
 }
 
-fn goodput(results: &Results, seen: &packet::FlowResult) -> f64 {
-    seen.window_bytes() as f64 * 8.0 / results.window_s
+fn goodput(results: &Results, flow_result: &packet::FlowResult) -> f64 {
+    flow_result.window_bytes() as f64 * 8.0 / results.window_s
 }

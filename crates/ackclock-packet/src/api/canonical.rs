@@ -68,7 +68,7 @@ fn settle(rules: &Value, root: &Value, value: &mut Value) {
                             settle_algorithm(room, entry);
                         }
                     }
-                    (Some(room), one) => settle_algorithm(room, one),
+                    (Some(room), algorithm) => settle_algorithm(room, algorithm),
                     (None, inner) => settle(rules, root, inner),
                 }
             }
@@ -126,8 +126,8 @@ mod tests {
             "flows": [{"pair": 0}],
             "duration": 5,
         });
-        for (place, more) in [("/flows/0", flow), ("/net", net)] {
-            let table = scenario.pointer_mut(place).and_then(Value::as_object_mut).unwrap();
+        for (pointer, more) in [("/flows/0", flow), ("/net", net)] {
+            let table = scenario.pointer_mut(pointer).and_then(Value::as_object_mut).unwrap();
             table.extend(more.as_object().unwrap().clone());
         }
         canonical(&scenario.to_string()).unwrap()

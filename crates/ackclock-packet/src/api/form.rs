@@ -39,21 +39,21 @@ pub(super) fn typed_problems(text: &str) -> Vec<Problem> {
 /// `probe` finds the problems at first sight of a scenario of valid form.
 pub(super) fn refused(
     text: &str,
-    found: Vec<Problem>,
+    reported: Vec<Problem>,
     probe: &mut dyn FnMut(&Value) -> Vec<Problem>,
 ) -> Vec<Problem> {
     let form = problems(text);
-    with_hidden(text, if form.is_empty() { found } else { form }, probe)
+    with_hidden(text, if form.is_empty() { reported } else { form }, probe)
 }
 
 /// The problems that are known of a scenario, and those that they hide; equal ones joined.
 pub(super) fn with_hidden(
     text: &str,
-    known: Vec<Problem>,
+    known_problems: Vec<Problem>,
     probe: &mut dyn FnMut(&Value) -> Vec<Problem>,
 ) -> Vec<Problem> {
     match serde_json::from_str::<Value>(text) {
-        Ok(document) => join(RULES.with_hidden(&document, known, probe)),
-        Err(_) => known,
+        Ok(document) => join(RULES.with_hidden(&document, known_problems, probe)),
+        Err(_) => known_problems,
     }
 }

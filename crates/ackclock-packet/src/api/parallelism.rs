@@ -81,22 +81,22 @@ fn time(
                 continue;
             }
             match time_runs(plan, ends, threads, clock)? {
-                Ok(took) => *least = std::array::from_fn(|i| least[i].min(took[i])),
+                Ok(run_times) => *least = std::array::from_fn(|i| least[i].min(run_times[i])),
                 Err(why) => reason = Some(why),
             }
         }
     }
     let timing =
         |[setup_s, from_s, until_s]: [f64; 3]| Timing { setup_s, stretch_s: until_s - from_s };
-    let [one, two] = least.map(timing);
-    let two = match reason {
-        None if one.stretch_s.min(two.stretch_s) <= 0.0 => {
+    let [on_one, on_two] = least.map(timing);
+    let on_two = match reason {
+        None if on_one.stretch_s.min(on_two.stretch_s) <= 0.0 => {
             Err("the run is too short to be timed".to_owned())
         }
-        None => Ok(two),
+        None => Ok(on_two),
         Some(why) => Err(why),
     };
-    Ok((one, two))
+    Ok((on_one, on_two))
 }
 
 /// Records a short stretch of a scenario's run, timed by `clock` [s], and says how much of it could happen at once
@@ -114,16 +114,16 @@ pub fn parallelism(
     let (_, plan) = plan(text, &RegistryOnly).map_err(RunError::Input)?;
     let record = |cores: usize, steps| record_stretch(&plan, cores, steps).map_err(RunError::Input);
     let Stretch { turns, processes, .. } = record(1, STEPS)?;
-    let Some(found) = turns.parallelism() else {
+    let Some(measured) = turns.parallelism() else {
         let message = "lets no packet arrive before its end, expected flows that send";
         return Err(RunError::Input(vec![Problem::new("duration", message)]));
     };
     let (on_one, on_two) = time(&plan, &turns, cores, clock)?;
-    let step_s = (on_one.stretch_s / found.steps as f64).max(LEAST_STEP_S);
+    let step_s = (on_one.stretch_s / measured.steps as f64).max(LEAST_STEP_S);
     let mut costs = Costs { step_s, sync_s, crossing_s: 0.0 };
     // Of the whole run, if it goes on as in the stretch.
     let share = (turns.until.0 - turns.from.0).max(1) as f64 / plan.duration.0 as f64;
-    let run_s = step_s * found.steps as f64 / share;
+    let run_s = step_s * measured.steps as f64 / share;
     let setup_s = on_two.as_ref().map_or(on_one.setup_s, |two| two.setup_s);
     let mut predicted = Vec::new();
     for cores in CORES {
@@ -140,17 +140,17 @@ pub fn parallelism(
             crossing: on.cut,
         }));
     }
-    let part = |(unit, share): (u32, f64)| Part { name: &turns.names[unit as usize], share };
+    let unit_share = |(unit, share): (u32, f64)| Part { name: &turns.names[unit as usize], share };
     let parallelism = Parallelism {
         from_s: turns.from.seconds(),
         until_s: turns.until.seconds(),
         processes,
         turns: turns.list.len(),
-        steps: found.steps,
-        critical_steps: found.critical_steps,
-        average: found.steps as f64 / found.critical_steps.max(1) as f64,
-        busiest: part(found.busiest),
-        critical: part(found.critical),
+        steps: measured.steps,
+        critical_steps: measured.critical_steps,
+        average: measured.steps as f64 / measured.critical_steps.max(1) as f64,
+        busiest: unit_share(measured.busiest),
+        critical: unit_share(measured.critical),
         step_s,
         sync_s,
         crossing_s: costs.crossing_s,

@@ -25,7 +25,7 @@ struct Load {
 
 /// One sentence for every link whose buffer is too small.
 pub(super) fn warnings(plan: &Plan) -> Vec<String> {
-    let mut known: Vec<(&crate::registry::Spec, Option<f64>)> = Vec::new();
+    let mut kept_segments: Vec<(&crate::registry::Spec, Option<f64>)> = Vec::new();
     let mut loads: BTreeMap<usize, Load> = BTreeMap::new();
     for flow in plan.flows.iter().filter(|f| f.size.is_none() && f.stop.is_none()) {
         let (PlanSender::Tcp { cc, .. } | PlanSender::Quic { cc, .. }) = &*flow.sender else {
@@ -34,11 +34,11 @@ pub(super) fn warnings(plan: &Plan) -> Vec<String> {
         let wire_size = flow.tcp.wire_size();
         let env =
             CcEnv { mss: flow.tcp.mss, wire_size, line_rate: plan.line_rate(flow), era: plan.era };
-        let keeps = if let Some((_, keeps)) = known.iter().find(|(spec, _)| *spec == cc) {
+        let keeps = if let Some((_, keeps)) = kept_segments.iter().find(|(spec, _)| *spec == cc) {
             *keeps
         } else {
             let keeps = cc::build(cc, &env, "").ok().and_then(|c| c.keeps_queued());
-            known.push((cc, keeps));
+            kept_segments.push((cc, keeps));
             keeps
         };
         let narrowest = flow.route.iter().min_by_key(|link| plan.links[link.index()].rate.0);
@@ -76,19 +76,19 @@ fn warning(plan: &Plan, link: usize, load: &Load) -> Option<String> {
 
 /// What each of `n` flows adds to the queue beyond its own alpha, in units of alpha.
 fn additional(n: usize) -> Vec<f64> {
-    let mut found = vec![0.0];
+    let mut additions = vec![0.0];
     // What flow i sees queued beyond its own estimate, the newest flow's part left out.
-    let mut seen = vec![1.0_f64];
-    while found.len() < n {
-        for s in &mut seen {
+    let mut shares = vec![1.0_f64];
+    while additions.len() < n {
+        for s in &mut shares {
             *s += 1.0;
         }
-        seen.push(1.0);
+        shares.push(1.0);
         // Newton from the left: the sum falls and is convex, so the steps never pass the root.
         let mut a = 0.0_f64;
         for _ in 0..60 {
             let (mut sum, mut slope) = (-1.0_f64, 0.0_f64);
-            for s in &seen {
+            for s in &shares {
                 let x = 1.0 / (s + a);
                 sum += x;
                 slope -= x * x;
@@ -99,12 +99,12 @@ fn additional(n: usize) -> Vec<f64> {
                 break;
             }
         }
-        for s in &mut seen {
+        for s in &mut shares {
             *s += a;
         }
-        found.push(a);
+        additions.push(a);
     }
-    found
+    additions
 }
 
 #[cfg(test)]
@@ -115,10 +115,10 @@ mod tests {
     fn the_additions_are_those_of_the_published_model() {
         // a_2 is the golden section; the queue for nine flows of 50 is 1027.2 packets, and the
         // addition passes 2 with the tenth flow (2.094).
-        let found = additional(10);
-        assert!((found[1] - 0.618_034).abs() < 1e-6, "{found:?}");
-        let queue = 50.0 * (9.0 + found[..9].iter().sum::<f64>());
+        let additions = additional(10);
+        assert!((additions[1] - 0.618_034).abs() < 1e-6, "{additions:?}");
+        let queue = 50.0 * (9.0 + additions[..9].iter().sum::<f64>());
         assert!((queue - 1027.2).abs() < 0.05, "{queue}");
-        assert!(found[8] < 2.0 && (found[9] - 2.094).abs() < 5e-4, "{found:?}");
+        assert!(additions[8] < 2.0 && (additions[9] - 2.094).abs() < 5e-4, "{additions:?}");
     }
 }

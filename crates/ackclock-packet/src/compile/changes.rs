@@ -25,9 +25,10 @@ pub(super) fn apply(
     for (i, change) in changes.iter().enumerate() {
         let path = format!("links[{i}]");
         check(&path, change, problems);
-        let chosen = chosen(&path, &change.link, &names, problems);
+        let indices = chosen(&path, &change.link, &names, problems);
         // Delivery opportunities need a delay: the shortest of those that it would be.
-        let delay = chosen.iter().map(|&at| change.delay.unwrap_or(directed[at].plan.delay)).min();
+        let delay =
+            indices.iter().map(|&index| change.delay.unwrap_or(directed[index].plan.delay)).min();
         let (schedule, losses) = schedule(
             &path,
             "schedule",
@@ -36,22 +37,22 @@ pub(super) fn apply(
             problems,
         );
         if change.delay == Some(Span::ZERO) && change.schedule.is_none() {
-            let opportunities = |&at: &usize| {
-                matches!(directed[at].plan.settings.schedule, Some(Schedule::Mahimahi(_)))
+            let opportunities = |&index: &usize| {
+                matches!(directed[index].plan.settings.schedule, Some(Schedule::Mahimahi(_)))
             };
-            if let Some(at) = chosen.iter().copied().find(opportunities) {
+            if let Some(index) = indices.iter().copied().find(opportunities) {
                 let message = format!(
                     "is zero, but \"{}\" has delivery opportunities; expected more than zero",
-                    names[at]
+                    names[index]
                 );
                 problems.push(Problem::new(format!("{path}.delay"), message));
             }
         }
         let buffer_path: Arc<str> = format!("{path}.buffer").into();
         let mut settings = None;
-        for at in chosen {
-            last_change[at] = Some(i);
-            let Directed { plan, buffer, weight, buffer_path: of_buffer } = &mut directed[at];
+        for index in indices {
+            last_change[index] = Some(i);
+            let Directed { plan, buffer, weight, buffer_path: of_buffer } = &mut directed[index];
             plan.rate = change.rate.unwrap_or(plan.rate);
             plan.delay = change.delay.unwrap_or(plan.delay);
             *weight = change.weight.unwrap_or(*weight);
@@ -126,8 +127,13 @@ fn check(path: &str, change: &LinkChange, problems: &mut Vec<Problem>) {
 }
 
 /// The directions that a change is for, ascending.
-fn chosen(path: &str, wanted: &Names, names: &[String], problems: &mut Vec<Problem>) -> Vec<usize> {
-    let (patterns, one) = match wanted {
+fn chosen(
+    path: &str,
+    selection: &Names,
+    names: &[String],
+    problems: &mut Vec<Problem>,
+) -> Vec<usize> {
+    let (patterns, is_single) = match selection {
         Names::One(name) => (std::slice::from_ref(name), true),
         Names::Several(names) => (&names[..], false),
     };
@@ -135,26 +141,26 @@ fn chosen(path: &str, wanted: &Names, names: &[String], problems: &mut Vec<Probl
         let message = "is empty, expected at least one name of a link";
         problems.push(Problem::new(format!("{path}.link"), message));
     }
-    let mut chosen = Vec::new();
+    let mut indices = Vec::new();
     for (i, pattern) in patterns.iter().enumerate() {
-        let before = chosen.len();
+        let before = indices.len();
         // A link may have a name with a star in it.
         match names.iter().position(|name| name == pattern) {
-            Some(at) => chosen.push(at),
+            Some(index) => indices.push(index),
             None if pattern.contains('*') => {
                 let matcher = WildMatch::new(pattern);
-                let matching = |&at: &usize| matcher.matches(&names[at]);
-                chosen.extend((0..names.len()).filter(matching));
+                let matching = |&index: &usize| matcher.matches(&names[index]);
+                indices.extend((0..names.len()).filter(matching));
             }
             None => {}
         }
-        if chosen.len() == before {
-            let place = if one { String::new() } else { format!("[{i}]") };
+        if indices.len() == before {
+            let position = if is_single { String::new() } else { format!("[{i}]") };
             let message = unknown(pattern, names.iter().cloned());
-            problems.push(Problem::new(format!("{path}.link{place}"), message));
+            problems.push(Problem::new(format!("{path}.link{position}"), message));
         }
     }
-    chosen.sort_unstable();
-    chosen.dedup();
-    chosen
+    indices.sort_unstable();
+    indices.dedup();
+    indices
 }

@@ -27,16 +27,16 @@ pub(super) fn warnings(plan: &Plan) -> Vec<String> {
 /// Flows whose full packets, or acknowledgements, are larger than a link's MTU: they are dropped there, however
 /// often they are sent.
 fn oversize(plan: &Plan) -> Vec<String> {
-    let mut found: BTreeMap<(usize, u32), (&PlanFlow, usize)> = BTreeMap::new();
+    let mut oversized: BTreeMap<(usize, u32), (&PlanFlow, usize)> = BTreeMap::new();
     for flow in &plan.flows {
-        let [whole, answer] = flow.packet_sizes();
-        for (route, size) in [(&flow.route, whole), (&flow.ack_route, answer)] {
+        let [data, answer] = flow.packet_sizes();
+        for (route, size) in [(&flow.route, data), (&flow.ack_route, answer)] {
             let mtu = |link: usize| plan.links[link].settings.mtu;
             let narrow = route.iter().map(|link| link.index()).min_by_key(|&link| mtu(link));
             if let Some(link) = narrow
                 && size > u32::from(mtu(link))
             {
-                found.entry((link, size)).or_insert((flow, 0)).1 += 1;
+                oversized.entry((link, size)).or_insert((flow, 0)).1 += 1;
             }
         }
     }
@@ -49,7 +49,7 @@ fn oversize(plan: &Plan) -> Vec<String> {
             link.name(&plan.nodes),
         )
     };
-    found.iter().map(sentence).collect()
+    oversized.iter().map(sentence).collect()
 }
 
 /// Rules that act in the first slow start only, which they know by an infinite ssthresh.
@@ -80,7 +80,7 @@ fn weights(plan: &Plan) -> Option<String> {
         return None;
     }
     // Every other weight is of acknowledgements; if all of these are 1, that is intended.
-    let (link, listed) = plan.links.iter().find_map(|link| {
+    let (link, list) = plan.links.iter().find_map(|link| {
         let params = link.settings.qdisc.params();
         let Some(Value::Array(weights)) = params.get("weights") else { return None };
         let is_one = |weight: &Value| weight.as_f64() == Some(1.0);
@@ -88,22 +88,22 @@ fn weights(plan: &Plan) -> Option<String> {
         (!plain && weights.len() <= plan.flows.len()).then(|| (link, weights.clone()))
     })?;
     let streams = ["data", "acknowledgements"];
-    let shown: Vec<String> = (listed.iter().enumerate().take(4))
+    let examples: Vec<String> = (list.iter().enumerate().take(4))
         .map(|(i, w)| format!("{w} to the {} of {}", streams[i % 2], plan.flows[i / 2].name))
         .collect();
     Some(format!(
         "the weights of link {} go to classes, of which each flow has two: {}{}; with classes = \"flow\" \
          they go to flows",
         link.name(&plan.nodes),
-        shown.join(", "),
-        if listed.len() > shown.len() { ", and so on" } else { "" },
+        examples.join(", "),
+        if list.len() > examples.len() { ", and so on" } else { "" },
     ))
 }
 
 /// The flows of which this is the first, and what they do.
-fn some(first: &PlanFlow, count: usize, one: &str, many: &str) -> String {
+fn some(first: &PlanFlow, count: usize, singular: &str, many: &str) -> String {
     match count {
-        1 => format!("flow {} {one}", first.name),
+        1 => format!("flow {} {singular}", first.name),
         _ => format!("{count} flows, the first of them {}, {many}", first.name),
     }
 }

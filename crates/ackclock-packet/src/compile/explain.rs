@@ -166,9 +166,9 @@ fn crossing(plan: &Plan) -> Vec<u32> {
 /// An equal share of each link [bit/s] for the flows that cross it, at its mean rate.
 fn shares_bps(plan: &Plan, crossing: &[u32]) -> Vec<f64> {
     let share = |(link, &flows): (&PlanLink, &u32)| {
-        let own = link.rate.bps();
+        let nominal = link.rate.bps();
         let schedule = link.settings.schedule.as_ref();
-        let rate = schedule.map_or(own, |schedule| schedule.mean_bps(own, plan.duration));
+        let rate = schedule.map_or(nominal, |schedule| schedule.mean_bps(nominal, plan.duration));
         rate / f64::from(flows.max(1))
     };
     plan.links.iter().zip(crossing).map(share).collect()
@@ -405,7 +405,7 @@ fn quic_defaults(scenario: &Scenario, plan: &Plan) -> Vec<DefaultLine> {
         return Vec::new();
     }
     let config = QuicConfig::of(&QuicOptions::default());
-    let given = serde_json::to_value(&scenario.quic).unwrap_or_default();
+    let set_keys = serde_json::to_value(&scenario.quic).unwrap_or_default();
     let seconds = |s: crate::units::Span| format!("{} s", s.seconds());
     let all = [
         ("max_datagram", format!("{} B", config.max_datagram)),
@@ -423,7 +423,7 @@ fn quic_defaults(scenario: &Scenario, plan: &Plan) -> Vec<DefaultLine> {
         ("ecn", config.ecn.to_string()),
     ];
     all.into_iter()
-        .filter(|(key, _)| given.get(key).is_none())
+        .filter(|(key, _)| set_keys.get(key).is_none())
         .map(|(key, value)| DefaultLine {
             path: format!("quic.{key}"),
             value,
@@ -436,7 +436,7 @@ fn quic_defaults(scenario: &Scenario, plan: &Plan) -> Vec<DefaultLine> {
 fn defaults(scenario: &Scenario, plan: &Plan) -> Vec<DefaultLine> {
     let config = TcpConfig::of_era(scenario.era);
     let source = format!("era {}", scenario.era.name());
-    let given = serde_json::to_value(&scenario.tcp).unwrap_or_default();
+    let set_keys = serde_json::to_value(&scenario.tcp).unwrap_or_default();
     let seconds = |s: crate::units::Span| format!("{} s", s.seconds());
     let all = [
         ("mss", format!("{} B", config.mss)),
@@ -462,7 +462,7 @@ fn defaults(scenario: &Scenario, plan: &Plan) -> Vec<DefaultLine> {
         ("offload", config.offload.to_string()),
     ];
     all.into_iter()
-        .filter(|(key, _)| given.get(key).is_none())
+        .filter(|(key, _)| set_keys.get(key).is_none())
         .map(|(key, value)| DefaultLine {
             path: format!("tcp.{key}"),
             value,

@@ -86,9 +86,9 @@ pub(super) fn flows(
         all: true,
     };
     for (i, flow) in scenario.flows.iter().enumerate() {
-        let (before, made) = (context.problems.len(), context.flows.len());
+        let (before, count_before) = (context.problems.len(), context.flows.len());
         context.listed(flow, i);
-        let alone = flow.count.is_none() && context.flows.len() == made + 1;
+        let alone = flow.count.is_none() && context.flows.len() == count_before + 1;
         context.all &= alone || context.problems.len() == before;
     }
     for (i, traffic) in scenario.traffic.iter().enumerate() {
@@ -106,8 +106,8 @@ impl Context<'_> {
     }
 
     /// A flow of the list, with its copies.
-    fn listed(&mut self, flow: &Flow, place: usize) {
-        let path = &format!("flows[{place}]");
+    fn listed(&mut self, flow: &Flow, index: usize) {
+        let path = &format!("flows[{index}]");
         let definition = self.definition(flow, path);
         let count = flow.count.unwrap_or(1);
         if count as usize > MAX_FLOWS || self.flows.len() + count as usize > MAX_FLOWS {
@@ -129,21 +129,21 @@ impl Context<'_> {
             self.wrong(path, "has count but neither pair, between, nor src and dst");
             return self.without_route(&definition);
         }
-        let drawn = match &flow.between {
-            Some(pattern) => match self.drawn(pattern, flow, place) {
-                Some(drawn) => drawn,
+        let pairs = match &flow.between {
+            Some(pattern) => match self.drawn(pattern, flow, index) {
+                Some(pairs) => pairs,
                 None => return self.without_route(&definition),
             },
             None => Vec::new(),
         };
-        let count = if flow.between.is_some() { drawn.len() as u32 } else { count };
+        let count = if flow.between.is_some() { pairs.len() as u32 } else { count };
         for copy in 0..count {
             let described = Ends::Described { pair: flow.pair.map(|p| p.saturating_add(copy)) };
             let id = |id: &String| if count > 1 { format!("{id}{copy}") } else { id.clone() };
             let before = self.problems.len();
             let instance = Instance {
                 id: flow.id.as_ref().map(id),
-                ends: drawn
+                ends: pairs
                     .get(copy as usize)
                     .map_or(described, |&(src, dst)| Ends::Drawn(src, dst)),
                 start: flow.start + flow.stagger.unwrap_or_default() * u64::from(copy),
@@ -158,29 +158,32 @@ impl Context<'_> {
     }
 
     /// The ends of the flows of a traffic pattern.
-    fn drawn(&mut self, spec: &Spec, flow: &Flow, place: usize) -> Option<Vec<(NodeId, NodeId)>> {
-        let at = format!("flows[{place}].between");
+    fn drawn(&mut self, spec: &Spec, flow: &Flow, index: usize) -> Option<Vec<(NodeId, NodeId)>> {
+        let pattern_path = format!("flows[{index}].between");
         if flow.pair.is_some() || flow.src.is_some() || flow.dst.is_some() {
-            self.wrong(at, "draws both ends; expected neither pair, src nor dst beside it");
+            self.wrong(
+                pattern_path,
+                "draws both ends; expected neither pair, src nor dst beside it",
+            );
             return None;
         }
-        let pattern = match pattern::build(spec, &pattern::PatternEnv, &at) {
+        let pattern = match pattern::build(spec, &pattern::PatternEnv, &pattern_path) {
             Ok(pattern) => pattern,
             Err(problems) => {
                 self.problems.extend(problems);
                 return None;
             }
         };
-        let hosts = self.hosts_of_pattern(flow.hosts.as_ref(), &format!("flows[{place}].hosts"))?;
+        let hosts = self.hosts_of_pattern(flow.hosts.as_ref(), &format!("flows[{index}].hosts"))?;
         if hosts.len() < 2 {
-            self.wrong(at, "needs two hosts; expected a network of two nodes at least");
+            self.wrong(pattern_path, "needs two hosts; expected a network of two nodes at least");
             return None;
         }
-        let mut rng = Stream::new(self.scenario.seed, Purpose::Pattern, place as u64);
+        let mut rng = Stream::new(self.scenario.seed, Purpose::Pattern, index as u64);
         let demands = pattern.draw(hosts.len() as u32, flow.count, &mut rng);
         if self.flows.len() + demands.len() > MAX_FLOWS {
             self.wrong(
-                at,
+                pattern_path,
                 format!("makes {} flows, expected {MAX_FLOWS} flows in all", demands.len()),
             );
             return None;
@@ -202,11 +205,11 @@ impl Context<'_> {
             );
             return self.without_route(&definition);
         }
-        let (env, at) = (
+        let (env, generator_path) = (
             arrivals::ArrivalsEnv { era: self.scenario.era.of_algorithms() },
             format!("{path}.generator"),
         );
-        let mut arrivals = match arrivals::build(generator, &env, &at) {
+        let mut arrivals = match arrivals::build(generator, &env, &generator_path) {
             Ok(arrivals) => arrivals,
             Err(problems) => {
                 self.problems.extend(problems);
@@ -225,20 +228,20 @@ impl Context<'_> {
         };
         // Not a thousandth of the expected number is chance.
         if arrivals.expected(Span(self.scenario.duration.0)) > 1.01 * MAX_FLOWS as f64 {
-            self.wrong(at, too_many());
+            self.wrong(generator_path, too_many());
             return self.without_route(&definition);
         }
-        let mut made = 0u32;
+        let mut generated = 0u32;
         while let Some(arrival) = arrivals.next(&mut rng) {
             if arrival.at.0 > self.scenario.duration.0 {
                 break;
             }
             if self.flows.len() >= MAX_FLOWS {
-                self.wrong(at, too_many());
+                self.wrong(generator_path, too_many());
                 return;
             }
             if has_source && arrival.size.is_some() && requires_sizes {
-                return self.wrong(at, "draws sizes, which have no meaning beside flow.source: an unresponsive sender sends until its stop");
+                return self.wrong(generator_path, "draws sizes, which have no meaning beside flow.source: an unresponsive sender sends until its stop");
             }
             if let Some(pair) = arrival.pair
                 && pair >= pairs
@@ -247,13 +250,13 @@ impl Context<'_> {
                     || "a standard shape, with pairs".to_owned(),
                     |last| format!("0 to {last}"),
                 );
-                return self.wrong(at, format!("names pair {pair}, expected {most}"));
+                return self.wrong(generator_path, format!("names pair {pair}, expected {most}"));
             }
             // Arrivals that name no pair take the pairs in turn.
-            let in_turn = || arrival.pair.or((pairs > 0).then(|| made % pairs));
+            let in_turn = || arrival.pair.or((pairs > 0).then(|| generated % pairs));
             let is_open = template.src.is_none() && template.pair.is_none();
             let instance = Instance {
-                id: template.id.as_ref().map(|id| format!("{id}{made}")),
+                id: template.id.as_ref().map(|id| format!("{id}{generated}")),
                 ends: {
                     let pair = if is_open { in_turn() } else { template.pair };
                     if arrival.back { Ends::Back { pair } } else { Ends::Described { pair } }
@@ -262,7 +265,7 @@ impl Context<'_> {
                 size: arrival.size.filter(|_| !has_source).or(template.size),
                 turns: arrival.turns,
             };
-            made += 1;
+            generated += 1;
             let before = self.problems.len();
             self.add(&definition, instance);
             if self.problems.len() > before {

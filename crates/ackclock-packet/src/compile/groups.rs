@@ -100,13 +100,13 @@ fn check(group: &Group, path: &str, problems: &mut Vec<Problem>) {
     }
     for (i, &rate) in group.layers.iter().enumerate() {
         let problem = RATE.problem(rate.bps(), String::new);
-        if let Some(found) = problem {
-            wrong(&format!("layers[{i}]"), found.message);
+        if let Some(problem_found) = problem {
+            wrong(&format!("layers[{i}]"), problem_found.message);
         }
     }
     let packet = PACKET.problem(group.packet.0 as f64, String::new);
-    if let Some(found) = packet {
-        wrong("packet", found.message);
+    if let Some(problem_found) = packet {
+        wrong("packet", problem_found.message);
     }
     if group.stop.is_some_and(|stop| stop <= group.start) {
         wrong("stop", "is not later than start".to_owned());
@@ -134,14 +134,14 @@ impl Tree {
     ) -> Option<Self> {
         let names: Vec<&str> = layout.nodes.iter().map(String::as_str).collect();
         let mut node = |name: &String, key: String| {
-            let found = names.iter().position(|known| known == name);
-            if found.is_none() {
+            let index = names.iter().position(|node_name| node_name == name);
+            if index.is_none() {
                 // Among very many names a suggestion would take long.
                 let hint = suggestion(name, &names[..names.len().min(1000)]);
                 let message = format!("there is no node \"{name}\"; {hint}");
                 problems.push(Problem::new(format!("{path}.{key}"), message));
             }
-            found.map(|place| NodeId(place as u32))
+            index.map(|node| NodeId(node as u32))
         };
         let src = node(&group.src, "src".to_owned());
         let all: Vec<Option<NodeId>> = (0..)
@@ -151,15 +151,15 @@ impl Tree {
         let src = src?;
         let receivers: Vec<NodeId> = all.into_iter().collect::<Option<_>>()?;
         let mut tree = Self { src, receivers: Vec::new(), below: FxHashMap::default() };
-        let mut known: FxHashSet<NodeId> = FxHashSet::from_iter([src]);
+        let mut in_tree: FxHashSet<NodeId> = FxHashSet::from_iter([src]);
         for (i, &to) in receivers.iter().enumerate() {
             let mut wrong = |message: String| {
                 problems.push(Problem::new(format!("{path}.receivers[{i}]"), message));
             };
             let name = &group.receivers[i];
             if to == src || receivers[..i].contains(&to) {
-                let what = if to == src { "the source" } else { "an earlier receiver" };
-                wrong(format!("\"{name}\" is {what}; expected another node"));
+                let role = if to == src { "the source" } else { "an earlier receiver" };
+                wrong(format!("\"{name}\" is {role}; expected another node"));
                 return None;
             }
             let Some(route) = routes.route(src, to, None) else {
@@ -169,7 +169,7 @@ impl Tree {
                 ));
                 return None;
             };
-            tree.add(&route, to, &mut known, layout);
+            tree.add(&route, to, &mut in_tree, layout);
             tree.receivers.push(to);
         }
         let through = tree.receivers.iter().position(|to| tree.below.contains_key(to));
@@ -189,12 +189,12 @@ impl Tree {
         &mut self,
         route: &[LinkId],
         to: NodeId,
-        known: &mut FxHashSet<NodeId>,
+        in_tree: &mut FxHashSet<NodeId>,
         layout: &Layout,
     ) {
         let mut below = to;
         for &link in route.iter().rev() {
-            if !known.insert(below) {
+            if !in_tree.insert(below) {
                 return;
             }
             let both = layout.links[link.index() / 2];
@@ -223,24 +223,24 @@ impl Laid<'_> {
         // Branches are appended while the list is walked.
         let mut number = 0;
         while number < nodes.len() {
-            for &(first, mut at) in &tree.below[&nodes[number]] {
+            for &(first, mut node) in &tree.below[&nodes[number]] {
                 let mut route = vec![first];
-                while let Some([(link, below)]) = tree.below.get(&at).map(Vec::as_slice) {
+                while let Some([(link, below)]) = tree.below.get(&node).map(Vec::as_slice) {
                     route.push(*link);
-                    at = *below;
+                    node = *below;
                 }
                 // The two directions of a link have consecutive numbers.
                 let back = route.iter().rev().map(|link| LinkId(link.0 ^ 1)).collect();
-                let receiver = tree.receivers.iter().position(|&to| to == at);
-                let ends = [nodes[number], at];
-                let name = &layout.nodes[at.index()];
+                let receiver = tree.receivers.iter().position(|&to| to == node);
+                let ends = [nodes[number], node];
+                let name = &layout.nodes[node.index()];
                 let flow = self.push(name, ends, [route.into(), back], receiver);
                 branches[number].children.push(flow);
                 if let Some(receiver) = receiver {
                     flow_of[receiver] = flow;
                 } else {
                     branches.push(PlanBranch { parent: Some(flow), children: Vec::new() });
-                    nodes.push(at);
+                    nodes.push(node);
                 }
             }
             number += 1;

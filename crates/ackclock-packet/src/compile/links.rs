@@ -33,15 +33,15 @@ struct Common {
 /// Both directions of every link, forward first.
 pub(super) fn directed(layout: &Layout, problems: &mut Vec<Problem>) -> Vec<Directed> {
     let mut all = Vec::with_capacity(2 * layout.links.len());
-    let mut known: Vec<Option<Common>> = vec![None; layout.kinds.len()];
+    let mut common_of_kinds: Vec<Option<Common>> = vec![None; layout.kinds.len()];
     for &link in &layout.links {
         let kind = &layout.kinds[link.kind as usize];
         let spec = &kind.spec;
-        let known = &mut known[link.kind as usize];
+        let common_of_kind = &mut common_of_kinds[link.kind as usize];
         // A schedule is checked beside the link's delay.
         let is_scheduled = spec.schedule.is_some() || spec.back_schedule.is_some();
-        check(kind, &link, known.is_none(), problems);
-        let common = match known.take() {
+        check(kind, &link, common_of_kind.is_none(), problems);
+        let common = match common_of_kind.take() {
             Some(common) if !is_scheduled => common,
             _ => common(kind, link.delay, problems),
         };
@@ -76,7 +76,7 @@ pub(super) fn directed(layout: &Layout, problems: &mut Vec<Problem>) -> Vec<Dire
                 buffer_path: Arc::clone(&common.buffer_paths[way]),
             });
         }
-        *known = Some(common);
+        *common_of_kind = Some(common);
     }
     twice(layout, &all, problems);
     all
@@ -160,12 +160,12 @@ fn add(problems: &mut Vec<Problem>, problem: Problem) {
 
 /// What links have in common, the same one again where it is that of the link before.
 pub(super) fn shared<T: PartialEq + ?Sized>(
-    known: &mut Option<Arc<T>>,
+    latest: &mut Option<Arc<T>>,
     new: impl Borrow<T> + Into<Arc<T>>,
 ) -> Arc<T> {
-    match known {
+    match latest {
         Some(last) if **last == *new.borrow() => Arc::clone(last),
-        _ => Arc::clone(known.insert(new.into())),
+        _ => Arc::clone(latest.insert(new.into())),
     }
 }
 
@@ -260,8 +260,8 @@ pub(super) fn schedule(
     delay: Span,
     problems: &mut Vec<Problem>,
 ) -> (Option<Schedule>, Vec<(Time, f64)>) {
-    let mut wrong = |at: String, message: String| {
-        problems.push(Problem::new(key_path(path, key) + &at, message));
+    let mut wrong = |inner_path: String, message: String| {
+        problems.push(Problem::new(key_path(path, key) + &inner_path, message));
     };
     match spec {
         None => (None, Vec::new()),
@@ -371,9 +371,9 @@ pub(super) fn sized(
     for flow in flows {
         let rtt: f64 =
             flow.route.iter().chain(&flow.ack_route).map(|l| delays[l.index()].seconds()).sum();
-        let [whole, answer] = flow.packet_sizes();
+        let [data_size, answer] = flow.packet_sizes();
         for (route, sums, size) in
-            [(&flow.route, &mut data, whole), (&flow.ack_route, &mut acks, answer)]
+            [(&flow.route, &mut data, data_size), (&flow.ack_route, &mut acks, answer)]
         {
             for link in route {
                 sums[link.index()].0 += 1;
@@ -401,8 +401,8 @@ pub(super) fn sized(
                 _ => true,
             };
             if !holds_one && largest[i] > 0 {
-                match small.iter_mut().find(|known| known.path == d.buffer_path) {
-                    Some(known) => known.packet = known.packet.max(largest[i]),
+                match small.iter_mut().find(|small_buffer| small_buffer.path == d.buffer_path) {
+                    Some(small_buffer) => small_buffer.packet = small_buffer.packet.max(largest[i]),
                     None => small.push(Small {
                         path: d.buffer_path,
                         buffer: d.buffer,

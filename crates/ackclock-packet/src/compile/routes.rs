@@ -48,9 +48,9 @@ impl Fans {
         let begins = ends.clone();
         let mut edges = vec![Edge { to: 0, link: 0, metric: 0 }; begins[nodes] as usize];
         for (node, edge) in links {
-            let place = &mut ends[node as usize];
-            edges[*place as usize] = edge;
-            *place += 1;
+            let cursor = &mut ends[node as usize];
+            edges[*cursor as usize] = edge;
+            *cursor += 1;
         }
         Self { begins, edges }
     }
@@ -128,14 +128,14 @@ impl Routes {
             _ => (dst.0, None),
         };
         self.route.clear();
-        let mut at = src.0;
-        while at != anchor {
+        let mut node = src.0;
+        while node != anchor {
             let (link, to) = match &mut hash {
-                Some(hash) => self.chosen(at, anchor, hash)?,
-                None => self.step(at, anchor)?,
+                Some(hash) => self.chosen(node, anchor, hash)?,
+                None => self.step(node, anchor)?,
             };
             self.route.push(LinkId(link));
-            at = to;
+            node = to;
             if self.route.len() > self.out.nodes() {
                 return None;
             }
@@ -144,35 +144,35 @@ impl Routes {
         Some(self.route.as_slice().into())
     }
 
-    /// The link from `at` towards `anchor`, and its far end; looked for once.
-    fn step(&mut self, at: u32, anchor: u32) -> Option<Step> {
+    /// The link from `node` towards `anchor`, and its far end; looked for once.
+    fn step(&mut self, node: u32, anchor: u32) -> Option<Step> {
         // A host's only link needs no memory, and there may be very many hosts.
-        if let [only] = self.out.of(at) {
+        if let [only] = self.out.of(node) {
             return Some((only.link, only.to));
         }
-        if let Some(&known) = self.steps.get(&(at, anchor)) {
-            return known;
+        if let Some(&step) = self.steps.get(&(node, anchor)) {
+            return step;
         }
         let distances = self.distances(anchor);
         let best = self
             .out
-            .of(at)
+            .of(node)
             .iter()
             .filter(|e| distances[e.to as usize] != u64::MAX)
             .min_by_key(|e| (distances[e.to as usize].saturating_add(e.metric), e.to, e.link))
             .map(|e| (e.link, e.to));
-        self.steps.insert((at, anchor), best);
+        self.steps.insert((node, anchor), best);
         best
     }
 
-    /// One of the links from `at` on shortest paths towards `anchor`, and its far end.
-    fn chosen(&mut self, at: u32, anchor: u32, hash: &mut Stream) -> Option<Step> {
-        if let [only] = self.out.of(at) {
+    /// One of the links from `node` on shortest paths towards `anchor`, and its far end.
+    fn chosen(&mut self, node: u32, anchor: u32, hash: &mut Stream) -> Option<Step> {
+        if let [only] = self.out.of(node) {
             return Some((only.link, only.to));
         }
-        let equal = match self.equal.get(&(at, anchor)) {
-            Some(known) => Rc::clone(known),
-            None => self.find_equal(at, anchor),
+        let equal = match self.equal.get(&(node, anchor)) {
+            Some(equal) => Rc::clone(equal),
+            None => self.find_equal(node, anchor),
         };
         match *equal {
             [] => None,
@@ -182,16 +182,16 @@ impl Routes {
         }
     }
 
-    fn find_equal(&mut self, at: u32, anchor: u32) -> Rc<[Step]> {
+    fn find_equal(&mut self, node: u32, anchor: u32) -> Rc<[Step]> {
         let distances = self.distances(anchor);
         let cost = |e: &Edge| match distances[e.to as usize] {
             u64::MAX => u64::MAX,
-            rest => rest.saturating_add(e.metric),
+            distance => distance.saturating_add(e.metric),
         };
-        let least = self.out.of(at).iter().map(cost).min().unwrap_or(u64::MAX);
-        let shortest = self.out.of(at).iter().filter(|&e| cost(e) == least && least < u64::MAX);
+        let least = self.out.of(node).iter().map(cost).min().unwrap_or(u64::MAX);
+        let shortest = self.out.of(node).iter().filter(|&e| cost(e) == least && least < u64::MAX);
         let equal: Rc<[Step]> = shortest.map(|e| (e.link, e.to)).collect();
-        self.equal.insert((at, anchor), Rc::clone(&equal));
+        self.equal.insert((node, anchor), Rc::clone(&equal));
         equal
     }
 
@@ -203,8 +203,8 @@ impl Routes {
     }
 
     fn distances(&mut self, anchor: u32) -> Rc<Vec<u64>> {
-        if let Some(known) = self.distances.get(&anchor) {
-            return Rc::clone(known);
+        if let Some(distances) = self.distances.get(&anchor) {
+            return Rc::clone(distances);
         }
         let mut distance = vec![u64::MAX; self.into.nodes()];
         let mut queue = BinaryHeap::from([Reverse((0u64, anchor))]);
@@ -312,16 +312,16 @@ mod tests {
         // 0 - 1 twice, and the longer 0 - 2 - 1.
         let mut routes =
             Routes::new(3, both(&[(0, 1, 1), (0, 1, 1), (0, 2, 1), (2, 1, 1)]).into_iter());
-        let mut seen = [0; 2];
+        let mut counts = [0; 2];
         for flow in 0..100 {
             let hash = Stream::new(1, Purpose::Path, flow);
             match *routes.route(NodeId(0), NodeId(1), Some(hash)).unwrap() {
-                [LinkId(0)] => seen[0] += 1,
-                [LinkId(2)] => seen[1] += 1,
+                [LinkId(0)] => counts[0] += 1,
+                [LinkId(2)] => counts[1] += 1,
                 ref other => panic!("{other:?}"),
             }
         }
-        assert!(seen[0] > 30 && seen[1] > 30, "{seen:?}");
+        assert!(counts[0] > 30 && counts[1] > 30, "{counts:?}");
         let mut islands = Routes::new(4, both(&[(0, 1, 1), (2, 3, 1)]).into_iter());
         let hash = Stream::new(1, Purpose::Path, 0);
         assert!(islands.route(NodeId(0), NodeId(3), Some(hash)).is_none());

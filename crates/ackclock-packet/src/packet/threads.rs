@@ -135,8 +135,8 @@ pub fn time_runs<const N: usize>(
         Err(Some(reason)) => return Ok(Err(reason)),
     };
     let dividing_s = clock() - begin;
-    let mut took = [0.0; N];
-    for (end, took) in ends.into_iter().zip(&mut took) {
+    let mut run_times = [0.0; N];
+    for (end, run_time) in ends.into_iter().zip(&mut run_times) {
         let plan = Plan { duration: end, warmup: Time(0), ..plan.clone() };
         let begin = clock();
         if let Some(division) = &division {
@@ -144,16 +144,16 @@ pub fn time_runs<const N: usize>(
         } else {
             run_on_clock(&plan, &RegistryOnly, &mut |_| true, None)?;
         }
-        *took = dividing_s + clock() - begin;
+        *run_time = dividing_s + clock() - begin;
     }
-    Ok(Ok(took))
+    Ok(Ok(run_times))
 }
 
 /// Why fewer threads are used than were requested.
 fn too_few(division: &Division, threads: Threads) -> Option<String> {
     let used = division.threads;
-    let (Threads::Exactly(wanted) | Threads::Always(wanted)) = threads else { return None };
-    (used < wanted).then(|| format!("the network has work for {used} threads"))
+    let (Threads::Exactly(requested) | Threads::Always(requested)) = threads else { return None };
+    (used < requested).then(|| format!("the network has work for {used} threads"))
 }
 
 /// Divides the network among threads; otherwise, why the run is to use one.
@@ -165,15 +165,15 @@ fn choose(plan: &Plan, custom: &dyn Custom, threads: Threads) -> Result<Division
     if most <= 1 {
         return Err(None);
     }
-    let one = |why: &str| Err(Some(why.to_owned()));
+    let single = |why: &str| Err(Some(why.to_owned()));
     if custom.is_used() {
-        return one("user-defined algorithms are called by one thread");
+        return single("user-defined algorithms are called by one thread");
     }
     if !plan.groups.is_empty() {
-        return one("multicast groups are run by one thread");
+        return single("multicast groups are run by one thread");
     }
     if plan.era == Era::Ns2 {
-        return one("era ns2 keeps seconds in doubles, as ns-2 does, on one thread");
+        return single("era ns2 keeps seconds in doubles, as ns-2 does, on one thread");
     }
     let most = most.min(usize::from(u16::MAX));
     let load = Load::of(plan);
@@ -182,7 +182,7 @@ fn choose(plan: &Plan, custom: &dyn Custom, threads: Threads) -> Result<Division
         _ => divide(plan, &load, &shortest_times(plan), most),
     };
     if division.threads <= 1 {
-        return one(NO_PARTS);
+        return single(NO_PARTS);
     }
     match too_close(&division, plan.nodes.len()) {
         Some(why) if !matches!(threads, Threads::Always(_)) => Err(Some(why)),
@@ -212,15 +212,17 @@ fn too_close(division: &Division, nodes: usize) -> Option<String> {
 /// one. A router with its hosts and those that it gets packets from take turns, so half of these parts, on average, can
 /// run at a time.
 fn choose_count(plan: &Plan, load: &Load, most: usize) -> Result<Division, Option<String>> {
-    let (work_s, parts) = load.among_routers(plan);
+    let (work_s, mean_parallelism) = load.among_routers(plan);
     if work_s < SHORT_S {
         return Err(Some("the run is predicted to be short".to_owned()));
     }
     let dividing_s = DIVIDING_S * plan.nodes.len() as f64;
-    let gain = |speedup: f64| work_s / (work_s / speedup.min((parts / 2.0).max(1.0)) + dividing_s);
+    let gain = |speedup: f64| {
+        work_s / (work_s / speedup.min((mean_parallelism / 2.0).max(1.0)) + dividing_s)
+    };
     if gain(most as f64) < WORTH {
         return Err(Some(format!(
-            "the work is in about {parts:.1} parts that take turns, and dividing takes {dividing_s:.1} of {work_s:.1} s"
+            "the work is in about {mean_parallelism:.1} parts that take turns, and dividing takes {dividing_s:.1} of {work_s:.1} s"
         )));
     }
     let shortest = shortest_times(plan);
@@ -252,9 +254,9 @@ type Part = (Sim<Divided>, Share);
 fn build_part(plan: &Plan, homes: &[u16], me: u16) -> Result<Part, Vec<Problem>> {
     let link_process = RefCell::new(Vec::new());
     let partition = |plan: &Plan, links: &[Link<Divided>], shortest: &[u64], follows: &[bool]| {
-        let made = Partition::on_threads(plan, links, shortest, follows, homes);
-        link_process.borrow_mut().clone_from(&made.link_process);
-        made
+        let partition = Partition::on_threads(plan, links, shortest, follows, homes);
+        link_process.borrow_mut().clone_from(&partition.link_process);
+        partition
     };
     let mut sim = build_with(plan, &RegistryOnly, partition, |node| homes[node.index()] == me)?;
     use_large_tables(&mut sim, plan.flows.len());
@@ -284,13 +286,13 @@ fn build_parts(plan: &Plan, division: &Division) -> Result<Vec<Part>, Vec<Proble
     let homes = &division.homes;
     thread::scope(|scope| {
         let spawn = |me| scope.spawn(move || build_part(plan, homes, me));
-        let others: Vec<_> = (1..division.threads as u16).map(spawn).collect();
+        let spawned: Vec<_> = (1..division.threads as u16).map(spawn).collect();
         let first = build_part(plan, homes, 0);
-        let mut parts = vec![first?];
-        for other in others {
-            parts.push(joined(other)?);
+        let mut sims = vec![first?];
+        for other in spawned {
+            sims.push(joined(other)?);
         }
-        Ok(parts)
+        Ok(sims)
     })
 }
 
@@ -370,8 +372,8 @@ fn members<'a>(
     let mut members: Vec<_> = border.into_iter().enumerate().map(member).collect();
     let pairs = read.iter().flatten().filter(|sources| !sources.is_empty()).count();
     // A thread that finds a queue full has to wait for the other's turn to end.
-    let wanted = ROOM_OF_ONE.max((in_a_delay / pairs.max(1) as f64) as usize);
-    let room = if cfg!(test) { 16 } else { wanted.min(ROOM / pairs.max(1)).max(64) };
+    let room_of_pair = ROOM_OF_ONE.max((in_a_delay / pairs.max(1) as f64) as usize);
+    let room = if cfg!(test) { 16 } else { room_of_pair.min(ROOM / pairs.max(1)).max(64) };
     for (to, of) in read.into_iter().enumerate() {
         for (from, sources) in of.into_iter().enumerate().filter(|of| !of.1.is_empty()) {
             let (producer, consumer) = RingBuffer::new(room);
@@ -400,50 +402,50 @@ fn run_divided(
     progress: &mut dyn FnMut(Time) -> bool,
     pieces: &mut Option<Pieces<'_>>,
 ) -> Result<Option<Results>, RunError> {
-    let parts = build_parts(plan, division).map_err(RunError::Input)?;
-    run_parts(plan, division, parts, progress, pieces)
+    let sims = build_parts(plan, division).map_err(RunError::Input)?;
+    run_parts(plan, division, sims, progress, pieces)
 }
 
 /// Runs what each thread has of a network, and joins what they leave. `None`: an algorithm failed.
 fn run_parts(
     plan: &Plan,
     division: &Division,
-    parts: Vec<Part>,
+    sims: Vec<Part>,
     progress: &mut dyn FnMut(Time) -> bool,
     pieces: &mut Option<Pieces<'_>>,
 ) -> Result<Option<Results>, RunError> {
-    let first = &parts[0].0;
+    let first = &sims[0].0;
     let clocks = number_clocks(&first.schedule, &first.border.homes, division.threads);
     let exchange = Exchange::new(division.threads, clocks.count);
     let members = members(&exchange, clocks, first, division.in_a_delay);
     let exchange = &exchange;
-    let done: Vec<(Part, RunEnd)> = thread::scope(|scope| {
-        let mut all = parts.into_iter().zip(members);
+    let ended_sims: Vec<(Part, RunEnd)> = thread::scope(|scope| {
+        let mut all = sims.into_iter().zip(members);
         let first = all.next();
         let spawn = |((mut sim, share), mut member): (Part, Member<'_>)| {
             let _guard = StopOnPanic(exchange);
             let end = sim.run_divided(&mut member, None);
             ((sim, share), end)
         };
-        let others: Vec<_> = all.map(|of| scope.spawn(move || spawn(of))).collect();
+        let spawned: Vec<_> = all.map(|of| scope.spawn(move || spawn(of))).collect();
         let first = first.map(|((mut sim, share), mut member)| {
             let _guard = StopOnPanic(exchange);
             let end = sim.run_divided(&mut member, Some(progress));
             ((sim, share), end)
         });
-        first.into_iter().chain(others.into_iter().map(joined)).collect()
+        first.into_iter().chain(spawned.into_iter().map(joined)).collect()
     });
-    let fault = done.iter().find_map(|((sim, _), _)| sim.schedule.fault.clone());
+    let fault = ended_sims.iter().find_map(|((sim, _), _)| sim.schedule.fault.clone());
     if let Some(fault) = fault {
         return Err(RunError::Fault(fault.into()));
     }
-    if done.iter().any(|((sim, _), _)| sim.failure.is_some()) {
+    if ended_sims.iter().any(|((sim, _), _)| sim.failure.is_some()) {
         return Ok(None);
     }
-    if done.iter().any(|of| of.1 == RunEnd::Interrupted) {
+    if ended_sims.iter().any(|of| of.1 == RunEnd::Interrupted) {
         return Err(RunError::Interrupted);
     }
-    let mut ended = done.into_iter().map(|((sim, share), _)| (sim.into_ended(), share));
+    let mut ended = ended_sims.into_iter().map(|((sim, share), _)| (sim.into_ended(), share));
     let Some((mut all, _)) = ended.next() else { return Ok(None) };
     for (other, share) in ended {
         all.join(other, &share);

@@ -8,19 +8,19 @@ impl Context<'_> {
     /// The chosen nodes in order; all problems of the choice are reported.
     pub(super) fn hosts_of_pattern(
         &mut self,
-        chosen: Option<&Names>,
+        selection: Option<&Names>,
         path: &str,
     ) -> Option<Vec<NodeId>> {
-        match chosen {
+        match selection {
             None => Some(self.layout.hosts()),
             Some(Names::One(group)) => self.group(group, path),
             Some(Names::Several(names)) => {
-                let found: Vec<Option<NodeId>> = names
+                let ids: Vec<Option<NodeId>> = names
                     .iter()
                     .enumerate()
                     .map(|(i, name)| self.node(name, || format!("{path}[{i}]")))
                     .collect();
-                let nodes: Vec<NodeId> = found.into_iter().collect::<Option<_>>()?;
+                let nodes: Vec<NodeId> = ids.into_iter().collect::<Option<_>>()?;
                 let mut before = nodes.clone();
                 before.sort_unstable();
                 if let Some(pair) = before.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -45,9 +45,9 @@ impl Context<'_> {
         }
         let leaves = self.layout.leaves();
         if leaves.len() < 2 {
-            let (found, of) = (leaves.len(), self.layout.nodes.len());
+            let (hosts, of) = (leaves.len(), self.layout.nodes.len());
             let message =
-                format!("is \"leaves\", but {found} of {of} nodes have one neighbour; expected 2");
+                format!("is \"leaves\", but {hosts} of {of} nodes have one neighbour; expected 2");
             self.wrong(path, message);
             return None;
         }

@@ -51,32 +51,32 @@ impl Context<'_> {
             }
         }
         if let Some(steps) = &flow.app {
-            let at = format!("{path}.app");
+            let app_path = format!("{path}.app");
             if self.scenario.era.is_ns2() {
                 self.wrong(
-                    at.clone(),
+                    app_path.clone(),
                     "is for era rfc; flows of the other eras, ns-2's, never pause",
                 );
             }
             if flow.every.is_some() {
                 self.wrong(
-                    at.clone(),
+                    app_path.clone(),
                     "says how data is handed over, and so does every; expected one",
                 );
             }
             if steps.is_empty() {
-                self.wrong(at.clone(), "is empty, expected at least one step");
+                self.wrong(app_path.clone(), "is empty, expected at least one step");
             }
             if let Some(i) = steps.windows(2).position(|w| w[1].at <= w[0].at) {
                 let message = "is not later than the step before, expected ascending times";
-                self.wrong(format!("{at}[{}].at", i + 1), message);
+                self.wrong(format!("{app_path}[{}].at", i + 1), message);
             }
         }
         if let Some(media) = &flow.media {
-            let at = format!("{path}.media");
+            let media_path = format!("{path}.media");
             if self.scenario.era.is_ns2() {
                 self.wrong(
-                    at.clone(),
+                    media_path.clone(),
                     "is for era rfc; flows of the other eras, ns-2's, never pause",
                 );
             }
@@ -84,17 +84,17 @@ impl Context<'_> {
                 let other = if flow.app.is_some() { "app" } else { "every" };
                 let message =
                     format!("says how data is handed over, and so does {other}; expected one");
-                self.wrong(at.clone(), message);
+                self.wrong(media_path.clone(), message);
             }
             if let Some((key, message)) = media_problem(media) {
-                self.wrong(format!("{at}.{key}"), message);
+                self.wrong(format!("{media_path}.{key}"), message);
             }
         }
         self.streams(definition, size);
         self.transport(definition);
         self.guest(definition);
         if flow.source.is_some() {
-            for (key, given) in [
+            for (key, is_set) in [
                 ("transport", flow.transport.is_some()),
                 ("quic", flow.quic != QuicOptions::default()),
                 ("every", flow.every.is_some()),
@@ -107,7 +107,7 @@ impl Context<'_> {
                 ("size", size.is_some()),
                 ("guest", flow.guest.is_some()),
             ] {
-                if given {
+                if is_set {
                     self.wrong(
                         format!("{path}.{key}"),
                         "has no meaning beside source: an unresponsive sender has no TCP and \
@@ -140,7 +140,7 @@ impl Context<'_> {
                 format!("expected 1 to {LONGEST_NAME} bytes of text"),
             );
         }
-        for (key, given) in [
+        for (key, is_set) in [
             ("transport", flow.transport == Some(Transport::Tcp)),
             ("cc", flow.cc.is_some()),
             ("slow_start", flow.slow_start.is_some()),
@@ -148,7 +148,7 @@ impl Context<'_> {
             ("media", flow.media.is_some()),
             ("streams", flow.streams.is_some()),
         ] {
-            if given {
+            if is_set {
                 self.wrong(
                     format!("{path}.{key}"),
                     "has no meaning beside guest, a program that is both ends of the flow; expected none",
@@ -161,19 +161,19 @@ impl Context<'_> {
     fn streams(&mut self, definition: &Definition<'_>, size: Option<Bytes>) {
         let Definition { flow, path, tcp, sender, .. } = definition;
         let Some(streams) = flow.streams.as_ref().filter(|_| flow.source.is_none()) else { return };
-        let at = format!("{path}.streams");
+        let streams_path = format!("{path}.streams");
         if !matches!(**sender, PlanSender::Quic { .. }) {
             let message =
                 "has no meaning in a flow over TCP; expected transport = \"quic\" beside it";
-            self.wrong(at.clone(), message);
+            self.wrong(streams_path.clone(), message);
         }
-        for (key, given) in [
+        for (key, is_set) in [
             ("size", size.is_some()),
             ("every", flow.every.is_some()),
             ("app", flow.app.is_some()),
             ("media", flow.media.is_some()),
         ] {
-            if given {
+            if is_set {
                 self.wrong(
                     format!("{path}.{key}"),
                     "says what is sent, and so does streams; expected one",
@@ -182,21 +182,25 @@ impl Context<'_> {
         }
         if streams.is_empty() || streams.len() > MAX_STREAMS {
             let count = streams.len();
-            self.wrong(at.clone(), format!("has {count} streams, expected 1 to {MAX_STREAMS}"));
+            self.wrong(
+                streams_path.clone(),
+                format!("has {count} streams, expected 1 to {MAX_STREAMS}"),
+            );
         }
         let mut names = Vec::new();
         for (i, stream) in streams.iter().enumerate() {
-            let at = format!("{at}[{i}]");
+            let stream_path = format!("{streams_path}[{i}]");
             let numbers = frame_numbers(stream).into_iter().zip(FRAME_KEYS);
             for ((value, key), range) in numbers.zip(FRAMES.iter()) {
-                self.problems
-                    .extend(value.and_then(|v| range.problem(v, || format!("{at}.{key}"))));
+                self.problems.extend(
+                    value.and_then(|v| range.problem(v, || format!("{stream_path}.{key}"))),
+                );
             }
             let name = stream.name(i as u32);
             if names.contains(&name) {
                 let message =
                     format!("\"{name}\" is the name of an earlier stream; expected an unused name");
-                self.wrong(format!("{at}.id"), message);
+                self.wrong(format!("{stream_path}.id"), message);
             }
             names.push(name);
             if stream.datagrams && stream.size.0 > u64::from(tcp.mss) {
@@ -204,13 +208,13 @@ impl Context<'_> {
                     "is {} B, expected at most {} B, what a datagram holds",
                     stream.size.0, tcp.mss
                 );
-                self.wrong(format!("{at}.size"), message);
+                self.wrong(format!("{stream_path}.size"), message);
             }
             if stream.datagrams && (stream.group != 1 || stream.first.is_some()) {
                 let key = if stream.first.is_some() { "first" } else { "group" };
                 let message =
                     "has no meaning beside datagrams, each a group by itself; expected none";
-                self.wrong(format!("{at}.{key}"), message);
+                self.wrong(format!("{stream_path}.{key}"), message);
             }
         }
     }
@@ -243,12 +247,12 @@ impl Context<'_> {
         let options = flow.quic.over(&self.scenario.quic);
         for (key, value, range) in quic_values(&options) {
             // Once for the scenario, and for each flow that sets it.
-            let at = if is_given(&flow.quic, key) {
+            let quic_path = if is_given(&flow.quic, key) {
                 format!("{path}.quic.{key}")
             } else {
                 format!("quic.{key}")
             };
-            self.problems.extend(range.problem(value, || at));
+            self.problems.extend(range.problem(value, || quic_path));
         }
     }
 
@@ -301,8 +305,8 @@ impl Context<'_> {
         let usual = if hystart { "hystart" } else { "standard" };
         let slow_start = flow.slow_start.clone().unwrap_or_else(|| usual.into());
         let mut ns2 = self.scenario.tcp.ns2.clone();
-        if let Some(own) = &flow.tcp.ns2 {
-            ns2.get_or_insert_default().extend(own.clone());
+        if let Some(flow_options) = &flow.tcp.ns2 {
+            ns2.get_or_insert_default().extend(flow_options.clone());
         }
         PlanSender::Tcp {
             control: Arc::from(cc.kind()),

@@ -104,7 +104,7 @@ impl Context<'_> {
     /// What decides between equal paths for a direction of a flow, if they are not all the first.
     fn hash(&self, direction: u64) -> Option<Stream> {
         let is_hashed = match self.scenario.equal_paths {
-            Some(chosen) => chosen == EqualPaths::Hash,
+            Some(choice) => choice == EqualPaths::Hash,
             None => self.layout.has_equal_paths,
         };
         is_hashed.then(|| Stream::new(self.scenario.seed, Purpose::Path, direction))
@@ -112,29 +112,29 @@ impl Context<'_> {
 
     fn route(
         &mut self,
-        given: Option<&Vec<String>>,
+        names: Option<&Vec<String>>,
         [src, dst]: [NodeId; 2],
         hash: Option<Stream>,
         path: &str,
         key: &str,
     ) -> Option<Box<[LinkId]>> {
-        let Some(given) = given else {
-            let found = self.routes.route(src, dst, hash);
-            if found.is_none() {
+        let Some(names) = names else {
+            let shortest = self.routes.route(src, dst, hash);
+            if shortest.is_none() {
                 let (a, b) = (&self.layout.nodes[src.index()], &self.layout.nodes[dst.index()]);
                 let message = format!(
                     "there is no way from \"{a}\" to \"{b}\"; expected a connected network"
                 );
                 self.wrong(path, message);
             }
-            return found;
+            return shortest;
         };
-        let nodes: Vec<NodeId> = given
+        let nodes: Vec<NodeId> = names
             .iter()
             .enumerate()
             .map_while(|(i, n)| self.node(n, || format!("{path}.{key}[{i}]")))
             .collect();
-        if nodes.len() < given.len() {
+        if nodes.len() < names.len() {
             return None;
         }
         if nodes.first() != Some(&src) || nodes.last() != Some(&dst) {
@@ -148,7 +148,7 @@ impl Context<'_> {
             let Some(link) = self.routes.link(pair[0].0, pair[1].0) else {
                 self.wrong(
                     format!("{path}.{key}[{}]", i + 1),
-                    format!("there is no link from \"{}\" to \"{}\"", given[i], given[i + 1]),
+                    format!("there is no link from \"{}\" to \"{}\"", names[i], names[i + 1]),
                 );
                 return None;
             };

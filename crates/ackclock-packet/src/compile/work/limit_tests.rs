@@ -54,9 +54,9 @@ fn what_would_never_end_is_refused_with_its_key_and_the_limit() {
     }
     for (changes, path, expected) in cases {
         let problems = api::check(&dumbbell(&changes));
-        let found: Vec<_> = problems.iter().filter(|problem| problem.path == path).collect();
-        assert!(found.len() == 1, "{changes:?}: {problems:?}");
-        assert!(found[0].message.contains(expected), "{}", found[0]);
+        let matching: Vec<_> = problems.iter().filter(|problem| problem.path == path).collect();
+        assert!(matching.len() == 1, "{changes:?}: {problems:?}");
+        assert!(matching[0].message.contains(expected), "{}", matching[0]);
     }
 }
 

@@ -26,10 +26,11 @@ fn ratios(scenario: &Value) -> [f64; 2] {
 }
 
 fn assert_within_a_factor_of_two(scenarios: &[(&str, Value)]) {
-    let found: Vec<_> = scenarios.iter().map(|(name, s)| (name, ratios(s))).collect();
+    let ratios_by_name: Vec<_> = scenarios.iter().map(|(name, s)| (name, ratios(s))).collect();
     let far = |r: &f64| !(0.5..=2.0).contains(r);
-    let wrong: Vec<_> = found.iter().filter(|(_, ratios)| ratios.iter().any(far)).collect();
-    assert!(wrong.is_empty(), "{wrong:.2?}, of {found:.2?}");
+    let wrong: Vec<_> =
+        ratios_by_name.iter().filter(|(_, ratios)| ratios.iter().any(far)).collect();
+    assert!(wrong.is_empty(), "{wrong:.2?}, of {ratios_by_name:.2?}");
 }
 
 fn poisson(mean: &str, load: &str) -> Value {
@@ -42,7 +43,7 @@ fn poisson(mean: &str, load: &str) -> Value {
 /// With equal shares of a link for all transfers of a run, a fifth of their packets and less were predicted.
 #[test]
 fn the_work_of_transfers_is_predicted() {
-    let one = |size: &str, more: &Value| {
+    let transfers = |size: &str, more: &Value| {
         let mut flow = json!({ "pair": 0, "size": size });
         more.as_object().into_iter().flatten().for_each(|(key, value)| flow[key] = value.clone());
         json!([flow])
@@ -55,10 +56,10 @@ fn the_work_of_transfers_is_predicted() {
             "one segment",
             dumbbell(
                 200,
-                &json!({ "flows": one("1 kB", &json!({ "count": 200, "stagger": "40 ms" })) }),
+                &json!({ "flows": transfers("1 kB", &json!({ "count": 200, "stagger": "40 ms" })) }),
             ),
         ),
-        ("one transfer", dumbbell(1, &json!({ "flows": one("200 kB", &json!({})) }))),
+        ("one transfer", dumbbell(1, &json!({ "flows": transfers("200 kB", &json!({})) }))),
         (
             "beside an endless flow",
             dumbbell(
@@ -66,10 +67,13 @@ fn the_work_of_transfers_is_predicted() {
                 &json!({ "traffic": poisson("15 kB", "3 Mbps"), "flows": [{ "pair": 1 }] }),
             ),
         ),
-        ("bursts", dumbbell(1, &json!({ "flows": one("30 kB", &json!({ "every": "500 ms" })) }))),
+        (
+            "bursts",
+            dumbbell(1, &json!({ "flows": transfers("30 kB", &json!({ "every": "500 ms" })) })),
+        ),
         (
             "bursts above the link",
-            dumbbell(1, &json!({ "flows": one("3 MB", &json!({ "every": "1 s" })) })),
+            dumbbell(1, &json!({ "flows": transfers("3 MB", &json!({ "every": "1 s" })) })),
         ),
         (
             "a frame of hours",

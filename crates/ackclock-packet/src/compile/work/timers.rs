@@ -51,7 +51,7 @@ pub(crate) fn timers(plan: &Plan, passages: &Passages) -> Vec<Timers> {
 /// Timers of disciplines, ends of transmissions of all but plain FIFOs, releases of impairments, changes of rates.
 fn of_links(plan: &Plan, passages: &Passages, all: &mut Vec<Timers>) {
     let duration_s = plan.duration.seconds();
-    let mut known: Option<(&Arc<LinkSettings>, Option<Span>)> = None;
+    let mut last_interval: Option<(&Arc<LinkSettings>, Option<Span>)> = None;
     let [mut timers, mut ends] = [Timers::none("net.qdisc"), Timers::none("net.qdisc")];
     let mut holds = Timers::none("links");
     for (link, &packets) in plan.links.iter().zip(&passages.links) {
@@ -61,11 +61,11 @@ fn of_links(plan: &Plan, passages: &Passages, all: &mut Vec<Timers>) {
         if !is_fifo {
             ends.count += packets;
             ends.path.clone_from(&settings.qdisc_path);
-            let interval = match known {
+            let interval = match last_interval {
                 Some((last, interval)) if Arc::ptr_eq(last, settings) => interval,
                 _ => timer_interval(plan, settings),
             };
-            known = Some((settings, interval));
+            last_interval = Some((settings, interval));
             if let Some(interval) = interval {
                 timers.count += duration_s / interval.seconds().max(1e-12);
                 timers.path = format!("{}.update", settings.qdisc_path);
@@ -181,8 +181,9 @@ pub(crate) fn under_way(plan: &Plan, sent: &[f64]) -> f64 {
         let first = f64::from(flow.tcp.initial_window);
         let window = f64::from(flow.tcp.receiver_window);
         let mss = f64::from(flow.tcp.mss);
-        let whole = flow.size.map_or(f64::INFINITY, |Bytes(size)| (size as f64 / mss).ceil());
-        (2.0 * (on_wires + queued) / sharers).max(first).min(window).min(whole).min(sent)
+        let segments_of_size =
+            flow.size.map_or(f64::INFINITY, |Bytes(size)| (size as f64 / mss).ceil());
+        (2.0 * (on_wires + queued) / sharers).max(first).min(window).min(segments_of_size).min(sent)
     };
     plan.flows.iter().zip(sent).map(of_flow).sum()
 }

@@ -36,10 +36,10 @@ fn a_packet_arrives_after_its_transmission_and_its_propagation() {
         live.enter(Packet::new(FlowId(0), 1, 500, Flags::ACK), us(1000));
         // A caller who looks far too late finds the same times.
         live.advance(us(900_000));
-        let seen: Vec<_> =
+        let arrivals: Vec<_> =
             std::iter::from_fn(|| live.take()).map(|left| (left.at, left.packet.seq)).collect();
         let (ack, first, second) = (us(11_400), us(11_800), us(12_600));
-        assert_eq!(seen, [(ack, 1), (first, 0), (second, 1)], "{qdisc}");
+        assert_eq!(arrivals, [(ack, 1), (first, 0), (second, 1)], "{qdisc}");
         assert_eq!(live.under_way(), 0);
     }
 }
@@ -117,11 +117,11 @@ fn what_a_timer_drops_leaves_at_that_time_and_is_counted() {
     live.enter(data(0, 0), us(2_003_000));
     live.enter(data(1, 1), us(2_004_000));
     live.advance(us(2_010_000));
-    let seen: Vec<_> = std::iter::from_fn(|| live.take())
+    let drops: Vec<_> = std::iter::from_fn(|| live.take())
         .map(|left| (left.at, left.packet.seq, left.dropped))
         .collect();
     let early = Some(DropReason::Early);
-    assert_eq!(seen, [(us(2_010_000), 0, early), (us(2_010_000), 1, early)]);
+    assert_eq!(drops, [(us(2_010_000), 0, early), (us(2_010_000), 1, early)]);
     assert_eq!((live.under_way(), live.flows()[1].window_lost), (0, 1));
     let (_, results) = live.finish().unwrap();
     assert_eq!(results.links[0].drops, 2);
@@ -178,14 +178,14 @@ fn delay_steps_hold_packets_after_their_transmission() {
         })
         .to_string();
         let mut live = Live::new(&crate::api::planned(&text).unwrap()).unwrap();
-        for (seq, at) in [(0, 1000), (1, 4000), (2, 6000)] {
-            live.enter(data(0, seq), us(at));
+        for (seq, entry_us) in [(0, 1000), (1, 4000), (2, 6000)] {
+            live.enter(data(0, seq), us(entry_us));
         }
         assert_eq!(live.under_way(), 3);
         live.advance(us(900_000));
-        let mut seen: Vec<_> = std::iter::from_fn(|| live.take()).map(|left| left.at).collect();
-        seen.sort_unstable();
-        assert_eq!(seen, expected.map(us), "{keeps_order}");
+        let mut arrivals: Vec<_> = std::iter::from_fn(|| live.take()).map(|left| left.at).collect();
+        arrivals.sort_unstable();
+        assert_eq!(arrivals, expected.map(us), "{keeps_order}");
         live.finish().unwrap();
     }
 }

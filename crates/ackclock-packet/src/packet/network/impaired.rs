@@ -74,13 +74,13 @@ impl Impaired {
 
     /// Holds a packet until `release`, a word of the clock. If it `replaces` an acknowledgement of its flow
     /// that is held, the older one is dropped at its release.
-    pub(crate) fn hold(&mut self, release: u64, held: Held, replaces: bool) {
-        let flow = held.flow;
+    pub(crate) fn hold(&mut self, release: u64, packet: Held, replaces: bool) {
+        let flow = packet.flow;
         let slot = if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = Some(held);
+            self.slots[slot as usize] = Some(packet);
             slot
         } else {
-            self.slots.push(Some(held));
+            self.slots.push(Some(packet));
             self.slots.len() as u32 - 1
         };
         if replaces
@@ -96,18 +96,18 @@ impl Impaired {
     /// Removes and returns the packet that is released next.
     pub(crate) fn release(&mut self) -> Option<Held> {
         let Reverse((_, _, slot)) = self.order.pop()?;
-        let held = self.slots[slot as usize].take()?;
+        let packet = self.slots[slot as usize].take()?;
         self.free.push(slot);
-        if self.acks.get(&held.flow) == Some(&slot) {
-            self.acks.remove(&held.flow);
+        if self.acks.get(&packet.flow) == Some(&slot) {
+            self.acks.remove(&packet.flow);
         }
-        Some(held)
+        Some(packet)
     }
 
-    /// When a packet that would arrive at the far end at `at` does so. Packets of one link never arrive at the
+    /// When a packet that would arrive at the far end at `arrival` does so. Packets of one link never arrive at the
     /// same time, which would leave their order open: one is a unit of the clock behind the other.
-    pub(crate) fn space_arrival(&mut self, at: u64) -> u64 {
-        self.last = at.max(self.last.saturating_add(1));
+    pub(crate) fn space_arrival(&mut self, arrival: u64) -> u64 {
+        self.last = arrival.max(self.last.saturating_add(1));
         self.last
     }
 

@@ -45,12 +45,14 @@ impl Rate {
         }
     }
 
-    /// The change of the scheduled rate after the first `known`, if it has happened by `now`.
-    pub(crate) fn change(&self, known: usize, now: u64) -> Option<(u64, BitRate)> {
+    /// The change of the scheduled rate after the first `index`, if it has happened by `now`.
+    pub(crate) fn change(&self, index: usize, now: u64) -> Option<(u64, BitRate)> {
         match self {
-            Self::Steps(s) => {
-                s.changes.get(known).filter(|s| s.0 <= now).map(|&(at, rate)| (at, BitRate(rate)))
-            }
+            Self::Steps(s) => s
+                .changes
+                .get(index)
+                .filter(|s| s.0 <= now)
+                .map(|&(time, rate)| (time, BitRate(rate))),
             Self::Constant(_) | Self::Opportunities(_) => None,
         }
     }
@@ -111,10 +113,10 @@ impl Pace {
     pub(crate) fn of(rate: &Rate) -> Self {
         let Rate::Constant(BitRate(rate @ 1..=0x8000_0000_0000)) = *rate else { return Self::NONE };
         let byte = 8 * PS_PER_S;
-        let part = (u128::from(byte % rate) << 64).div_ceil(u128::from(rate)) as u64;
+        let fraction = (u128::from(byte % rate) << 64).div_ceil(u128::from(rate)) as u64;
         // Below 1863 bit/s a byte takes too long.
-        let Ok(whole) = u32::try_from(byte / rate) else { return Self::NONE };
-        Self { whole, part: [(part >> 32) as u32, part as u32] }
+        let Ok(ps_per_byte) = u32::try_from(byte / rate) else { return Self::NONE };
+        Self { whole: ps_per_byte, part: [(fraction >> 32) as u32, fraction as u32] }
     }
 
     /// The transmission time of `size` bytes.
@@ -122,9 +124,9 @@ impl Pace {
     pub(crate) fn transmission(self, size: u16) -> u64 {
         let size = u64::from(size);
         let [high, low] = self.part;
-        let part = u64::from(high) << 32 | u64::from(low);
-        let part = u128::from(size) * u128::from(part) + (1 << 63);
-        size * u64::from(self.whole) + (part >> 64) as u64
+        let fraction = u64::from(high) << 32 | u64::from(low);
+        let product = u128::from(size) * u128::from(fraction) + (1 << 63);
+        size * u64::from(self.whole) + (product >> 64) as u64
     }
 }
 
@@ -147,11 +149,11 @@ impl Steps {
     /// `steps` sorted by time; `initial` holds before the first.
     pub(crate) fn new(initial: BitRate, steps: &[(u64, BitRate)]) -> Self {
         let mut all = vec![(0, initial.0)];
-        for &(at, rate) in steps {
-            if at == 0 {
+        for &(time, rate) in steps {
+            if time == 0 {
                 all.clear();
             }
-            all.push((at, rate.0));
+            all.push((time, rate.0));
         }
         Self { changes: all, current: 0, last: None }
     }
@@ -192,9 +194,9 @@ impl Steps {
 
     fn capacity_bits(&self, from: u64, to: u64) -> f64 {
         let mut bits = 0.0;
-        for (i, &(at, rate)) in self.changes.iter().enumerate() {
+        for (i, &(begin, rate)) in self.changes.iter().enumerate() {
             let until = self.changes.get(i + 1).map_or(u64::MAX, |s| s.0);
-            let (a, b) = (at.max(from), until.min(to));
+            let (a, b) = (begin.max(from), until.min(to));
             if b > a {
                 bits += rate as f64 * Span(b - a).seconds();
             }

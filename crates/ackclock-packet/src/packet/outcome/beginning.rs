@@ -120,11 +120,11 @@ impl Beginning {
             (Series::Queue { link }, links_s, rows.map(|row| f64::from(row[link])).collect())
         });
         let series = std::iter::once(goodput).chain(queue);
-        let found = |(series, interval_s, values): (Series, f64, Vec<f64>)| {
+        let warm_up_of = |(series, interval_s, values): (Series, f64, Vec<f64>)| {
             let of = find_warm_up(&values)?;
             Some(FoundWarmUp { series, end_s: of.length as f64 * interval_s, of })
         };
-        series.filter_map(found).collect()
+        series.filter_map(warm_up_of).collect()
     }
 }
 

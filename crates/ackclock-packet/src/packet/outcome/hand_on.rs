@@ -13,9 +13,9 @@ fn split<T>(rows: &mut Vec<T>, is_final: impl Fn(&T) -> bool) -> Vec<T> {
     if rows.iter().all(&is_final) {
         return std::mem::take(rows);
     }
-    let (done, rest) = std::mem::take(rows).into_iter().partition(is_final);
-    *rows = rest;
-    done
+    let (final_rows, later_rows) = std::mem::take(rows).into_iter().partition(is_final);
+    *rows = later_rows;
+    final_rows
 }
 
 impl<C: Clock> Observer<C> {
@@ -124,10 +124,11 @@ impl<C: Clock> Observer<C> {
             piece.drops.first().map(|r| ("drops", r.at)),
         ];
         let until = self.pieces.until;
-        for (table, at) in first.into_iter().flatten() {
-            if at < until && self.pieces.fault.is_none() {
-                let [at, until] = [at, until].map(Time::seconds);
-                let fault = format!("table {table}: a row at {at} s after those before {until} s");
+        for (table, time) in first.into_iter().flatten() {
+            if time < until && self.pieces.fault.is_none() {
+                let [time, until] = [time, until].map(Time::seconds);
+                let fault =
+                    format!("table {table}: a row at {time} s after those before {until} s");
                 self.pieces.fault = Some(fault.into());
             }
         }

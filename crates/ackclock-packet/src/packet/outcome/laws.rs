@@ -28,32 +28,33 @@ use crate::wire::TIMESTAMP_TICK;
 /// # Errors
 /// The first law that is broken: the link or flow, and the numbers.
 pub(crate) fn check(results: &Results, plan: &Plan) -> Result<(), String> {
-    for (link, seen) in plan.links.iter().zip(&results.links) {
-        check_link(seen, plan.duration)
+    for (link, link_result) in plan.links.iter().zip(&results.links) {
+        check_link(link_result, plan.duration)
             .map_err(|broken| format!("link {}: {broken}", link.name(&plan.nodes)))?;
     }
     let round_trips = plan.round_trips();
     let largest = plan.flows.iter().flat_map(PlanFlow::packet_sizes).max().unwrap_or_default();
-    for ((flow, seen), round_trip) in plan.flows.iter().zip(&results.flows).zip(round_trips) {
-        check_size(flow, seen, plan.era)
-            .and_then(|()| check_flow(seen))
+    for ((flow, flow_result), round_trip) in plan.flows.iter().zip(&results.flows).zip(round_trips)
+    {
+        check_size(flow, flow_result, plan.era)
+            .and_then(|()| check_flow(flow_result))
             .and_then(|()| {
                 let least = least_sample(results, plan, flow, round_trip, largest);
-                check_delays(flow, seen, round_trip, least, plan.duration)
+                check_delays(flow, flow_result, round_trip, least, plan.duration)
             })
             .map_err(|broken| format!("flow {}: {broken}", flow.name))?;
     }
     check_capacities(results, plan)
 }
 
-fn check_link(seen: &LinkResult, duration: Time) -> Result<(), String> {
-    let LinkResult { utilisation, queue_mean, queue_p99, delay_mean_s, .. } = *seen;
+fn check_link(link_result: &LinkResult, duration: Time) -> Result<(), String> {
+    let LinkResult { utilisation, queue_mean, queue_p99, delay_mean_s, .. } = *link_result;
     if !(0.0..=1.0).contains(&utilisation) {
         return Err(format!("utilisation is {utilisation}, outside of [0, 1]"));
     }
-    for (what, value) in [("mean", queue_mean), ("99th percentile", queue_p99)] {
+    for (statistic, value) in [("mean", queue_mean), ("99th percentile", queue_p99)] {
         if !(0.0..=f64::from(u32::MAX)).contains(&value) {
-            return Err(format!("the {what} of the packets waiting is {value}"));
+            return Err(format!("the {statistic} of the packets waiting is {value}"));
         }
     }
     if !(0.0..=duration.seconds() * (1.0 + ROUNDING)).contains(&delay_mean_s) {
@@ -68,8 +69,8 @@ fn check_link(seen: &LinkResult, duration: Time) -> Result<(), String> {
 /// Sums of times in doubles, relative.
 const ROUNDING: f64 = 1e-9;
 
-fn check_flow(seen: &FlowResult) -> Result<(), String> {
-    let (cwnd, ssthresh) = (seen.sender.cwnd, seen.sender.ssthresh);
+fn check_flow(flow_result: &FlowResult) -> Result<(), String> {
+    let (cwnd, ssthresh) = (flow_result.sender.cwnd, flow_result.sender.ssthresh);
     if !cwnd.is_finite() || ssthresh.is_nan() {
         return Err(format!("cwnd is {cwnd} and ssthresh {ssthresh} at the end"));
     }
@@ -80,10 +81,10 @@ fn check_flow(seen: &FlowResult) -> Result<(), String> {
 fn check_capacities(results: &Results, plan: &Plan) -> Result<(), String> {
     // Of all flows of a link: bits delivered, and bits that had passed it before the window.
     let mut sums = vec![(0.0, 0.0, 0u32); plan.links.len()];
-    for (flow, seen) in plan.flows.iter().zip(&results.flows) {
+    for (flow, flow_result) in plan.flows.iter().zip(&results.flows) {
         let [size, _] = flow.packet_sizes();
-        let bits = seen.window_bytes() as f64 * 8.0;
-        let before = packets_from_before(flow, seen);
+        let bits = flow_result.window_bytes() as f64 * 8.0;
+        let before = packets_from_before(flow, flow_result);
         let earlier = before as f64 * f64::from(size) * 8.0;
         for &id in &flow.route {
             let sum = &mut sums[id.index()];
@@ -118,9 +119,9 @@ fn check_capacities(results: &Results, plan: &Plan) -> Result<(), String> {
 }
 
 /// What is acknowledged has been delivered, unless the receiver acknowledges what it has not got.
-fn check_size(flow: &PlanFlow, seen: &FlowResult, era: Era) -> Result<(), String> {
+fn check_size(flow: &PlanFlow, flow_result: &FlowResult, era: Era) -> Result<(), String> {
     let Some(size) = flow.size else { return Ok(()) };
-    let delivered = seen.receiver.delivered_bytes;
+    let delivered = flow_result.receiver.delivered_bytes;
     // Sources without TCP and ns-2's agents send whole packets, the last beyond the size.
     let is_source = matches!(*flow.sender, PlanSender::Source { .. });
     let beyond = if is_source || era.is_ns2() { u64::from(flow.packet_sizes()[0]) } else { 0 };
@@ -129,10 +130,10 @@ fn check_size(flow: &PlanFlow, seen: &FlowResult, era: Era) -> Result<(), String
     }
     let is_honest = flow.tcp.optimistic_acks.is_none();
     let is_part = if beyond > 0 { delivered < size.0 } else { delivered != size.0 };
-    if is_honest && !is_source && seen.sender.completed_s > 0.0 && is_part {
+    if is_honest && !is_source && flow_result.sender.completed_s > 0.0 && is_part {
         return Err(format!(
             "a transfer of {} B was complete at {} s, of which {delivered} B were delivered",
-            size.0, seen.sender.completed_s
+            size.0, flow_result.sender.completed_s
         ));
     }
     Ok(())
@@ -148,24 +149,24 @@ fn capacity(results: &Results, plan: &Plan, id: LinkId) -> (f64, f64) {
 
 /// Data packets that can arrive and be delivered in the window without passing a link in it: those that were under
 /// way when it began, those that waited at a receiver that does not report their bytes, and copies made on wires.
-fn packets_from_before(flow: &PlanFlow, seen: &FlowResult) -> u64 {
-    let (sender, receiver) = (&seen.sender_at_warmup, &seen.receiver_at_warmup);
-    let lost = seen.lost_data - seen.window_lost_data;
+fn packets_from_before(flow: &PlanFlow, flow_result: &FlowResult) -> u64 {
+    let (sender, receiver) = (&flow_result.sender_at_warmup, &flow_result.receiver_at_warmup);
+    let lost = flow_result.lost_data - flow_result.window_lost_data;
     let under_way = sender.sent_packets.saturating_sub(receiver.received_packets + lost);
-    let known = receiver.duplicate_packets + receiver.delivered_packets;
+    let accounted = receiver.duplicate_packets + receiver.delivered_packets;
     let reported = receiver.held_bytes.div_ceil(u64::from(flow.tcp.mss.max(1)));
-    let waiting = receiver.received_packets.saturating_sub(known + reported);
-    under_way + waiting + seen.copies[0]
+    let waiting = receiver.received_packets.saturating_sub(accounted + reported);
+    under_way + waiting + flow_result.copies[0]
 }
 
 fn check_delays(
     flow: &PlanFlow,
-    seen: &FlowResult,
+    flow_result: &FlowResult,
     round_trip: Span,
     least: f64,
     duration: Time,
 ) -> Result<(), String> {
-    let sender = &seen.sender;
+    let sender = &flow_result.sender;
     if flow.tcp.optimistic_acks.is_some_and(|ahead| ahead > 0) {
         // What is acknowledged may have been sent a moment ago, and need never arrive.
         return Ok(());
@@ -173,11 +174,11 @@ fn check_delays(
     let propagation = round_trip.seconds();
     if sender.rtt_count > 0 {
         let mean = sender.rtt_sum_s / sender.rtt_count as f64;
-        for (what, rtt) in [("smallest", sender.rtt_min_s), ("mean", mean)] {
+        for (statistic, rtt) in [("smallest", sender.rtt_min_s), ("mean", mean)] {
             // Written so that NaN fails.
             if !(least..=duration.seconds() * (1.0 + ROUNDING)).contains(&rtt) {
                 return Err(format!(
-                    "the {what} of {} RTT samples is {rtt} s in a run of {} s; propagation takes \
+                    "the {statistic} of {} RTT samples is {rtt} s in a run of {} s; propagation takes \
                      {propagation} s",
                     sender.rtt_count,
                     duration.seconds()
@@ -185,9 +186,9 @@ fn check_delays(
             }
         }
     }
-    let took = sender.completed_s - flow.start.seconds();
-    let is_late_enough = took >= propagation * (1.0 - ROUNDING) - ROUNDING;
-    let has_sent = sender.completed_s > 0.0 && seen.receiver.delivered_packets > 0;
+    let transfer_s = sender.completed_s - flow.start.seconds();
+    let is_late_enough = transfer_s >= propagation * (1.0 - ROUNDING) - ROUNDING;
+    let has_sent = sender.completed_s > 0.0 && flow_result.receiver.delivered_packets > 0;
     if has_sent && (!is_late_enough || sender.completed_s > duration.seconds() * (1.0 + ROUNDING)) {
         return Err(format!(
             "all data, which began at {} s, was acknowledged by {} s in a run of {} s; propagation takes \

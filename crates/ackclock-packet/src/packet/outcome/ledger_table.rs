@@ -151,14 +151,14 @@ impl<'a> LedgerCount<'a> {
         let id = id_of(row);
         self.leave_queue(row);
         let hop = self.hop(id, row.link);
-        let place = self.find(id, true, hop);
-        if let Some(copy) = self.copies.get_mut(&id).and_then(|copies| copies.get_mut(place)) {
+        let index = self.find(id, true, hop);
+        if let Some(copy) = self.copies.get_mut(&id).and_then(|copies| copies.get_mut(index)) {
             (copy.waits, copy.sent) = (false, hop + 1);
         }
         // An impaired wire may still lose it.
         let is_sure = self.plan.links[row.link as usize].settings.impairments.is_empty();
         if is_sure && hop as usize + 1 == self.route(id).len() {
-            let copy = self.take(id, place);
+            let copy = self.take(id, index);
             let fate = self.deliver(id, copy);
             self.book(id, copy, fate, None, &[(None, u64::from(copy.size))]);
         }
@@ -173,12 +173,13 @@ impl<'a> LedgerCount<'a> {
         let hop = self.hop(id, row.link) + u32::from(!waits);
         let copy = self.take(id, self.find(id, waits, hop));
         let size = u64::from(copy.size);
-        let held = if row.reason.is_some_and(is_of_buffer) {
+        let shares_of_buffer = if row.reason.is_some_and(is_of_buffer) {
             apportion(size, &self.waiting[row.link as usize])
         } else {
             Vec::new()
         };
-        let shares = if held.is_empty() { vec![(None, size)] } else { held };
+        let shares =
+            if shares_of_buffer.is_empty() { vec![(None, size)] } else { shares_of_buffer };
         self.book(id, copy, Fate::Lost, Some(row.link), &shares);
     }
 
@@ -195,14 +196,14 @@ impl<'a> LedgerCount<'a> {
     /// Finds the oldest copy of a packet that waits at a hop, or is on the wire to it.
     fn find(&self, id: Id, waits: bool, hop: u32) -> usize {
         let is_there = |copy: &Copy| copy.waits == waits && copy.sent == hop;
-        let place = self.copies.get(&id).and_then(|copies| copies.iter().position(is_there));
-        place.unwrap_or_else(|| panic!("packet {id:?} is not at hop {hop}, waits: {waits}"))
+        let index = self.copies.get(&id).and_then(|copies| copies.iter().position(is_there));
+        index.unwrap_or_else(|| panic!("packet {id:?} is not at hop {hop}, waits: {waits}"))
     }
 
     /// Removes a copy of a packet.
-    fn take(&mut self, id: Id, place: usize) -> Copy {
+    fn take(&mut self, id: Id, index: usize) -> Copy {
         let copies = self.copies.entry(id).or_default();
-        let copy = copies.remove(place);
+        let copy = copies.remove(index);
         if copies.is_empty() {
             self.copies.remove(&id);
         }
@@ -250,8 +251,8 @@ impl<'a> LedgerCount<'a> {
 
     /// The place of a link on a packet's route, which passes each link once.
     fn hop(&self, id: Id, link: u32) -> u32 {
-        let place = self.route(id).iter().position(|on| on.0 == link);
-        place.unwrap_or_else(|| panic!("flow {} is not routed over link {link}", id.0)) as u32
+        let hop = self.route(id).iter().position(|on| on.0 == link);
+        hop.unwrap_or_else(|| panic!("flow {} is not routed over link {link}", id.0)) as u32
     }
 }
 
@@ -278,12 +279,14 @@ fn apportion(size: u64, waiting: &BTreeMap<u32, u64>) -> Vec<(Option<u32>, u64)>
     if all == 0 {
         return Vec::new();
     }
-    let part = |bytes: u64| u128::from(size) * u128::from(bytes);
-    let whole = |bytes| (part(bytes) / u128::from(all)) as u64;
-    let mut shares: Vec<_> = waiting.iter().map(|(&f, &bytes)| (Some(f), whole(bytes))).collect();
+    let product = |bytes: u64| u128::from(size) * u128::from(bytes);
+    let quotient = |bytes| (product(bytes) / u128::from(all)) as u64;
+    let mut shares: Vec<_> =
+        waiting.iter().map(|(&f, &bytes)| (Some(f), quotient(bytes))).collect();
     let left = size - shares.iter().map(|share| share.1).sum::<u64>();
     let mut order: Vec<usize> = (0..shares.len()).collect();
-    let rests: Vec<u128> = waiting.values().map(|&bytes| part(bytes) % u128::from(all)).collect();
+    let rests: Vec<u128> =
+        waiting.values().map(|&bytes| product(bytes) % u128::from(all)).collect();
     order.sort_by_key(|&i| std::cmp::Reverse(rests[i]));
     for &i in order.iter().take(left as usize) {
         shares[i].1 += 1;
@@ -299,9 +302,11 @@ mod tests {
     /// 100 bytes over 1, 1 and 1: 33 each, and the one left to the first; over 5 and 2: 71.43 and 28.57.
     #[test]
     fn shares_are_whole_bytes_and_add_up() {
-        let waiting = |held: &[u64]| held.iter().enumerate().map(|(i, &b)| (i as u32, b)).collect();
-        let shares = |held: &[u64]| -> Vec<u64> {
-            apportion(100, &waiting(held)).into_iter().map(|share| share.1).collect()
+        let waiting = |bytes_waiting: &[u64]| {
+            bytes_waiting.iter().enumerate().map(|(i, &b)| (i as u32, b)).collect()
+        };
+        let shares = |bytes_waiting: &[u64]| -> Vec<u64> {
+            apportion(100, &waiting(bytes_waiting)).into_iter().map(|share| share.1).collect()
         };
         assert_eq!(shares(&[1, 1, 1]), [34, 33, 33]);
         assert_eq!(shares(&[5, 2]), [71, 29]);

@@ -79,9 +79,9 @@ impl<C: Clock> Observer<C> {
 
     /// Records an event of a packet, if wanted.
     #[inline]
-    pub(crate) fn record_packet(&mut self, at: u64, link: u32, packet: &Packet, event: Event) {
+    pub(crate) fn record_packet(&mut self, now: u64, link: u32, packet: &Packet, event: Event) {
         if self.want_packets {
-            self.push_packet(at, link, packet, event, None);
+            self.push_packet(now, link, packet, event, None);
         }
     }
 
@@ -96,7 +96,7 @@ impl<C: Clock> Observer<C> {
     #[cold]
     fn push_packet(
         &mut self,
-        at: u64,
+        now: u64,
         link: u32,
         packet: &Packet,
         event: Event,
@@ -109,7 +109,7 @@ impl<C: Clock> Observer<C> {
             let segment = packet.options.segment().unwrap_or(packet.seq);
             make_room(&mut self.packets);
             self.packets.push(PacketRow {
-                at: Time(C::ps(at)),
+                at: Time(C::ps(now)),
                 link,
                 event,
                 flow: packet.flow.0,
@@ -126,16 +126,16 @@ impl<C: Clock> Observer<C> {
 
     /// Records a drop, if wanted.
     #[inline]
-    pub(crate) fn record_drop(&mut self, at: u64, link: u32, packet: &Packet, reason: DropReason) {
+    pub(crate) fn record_drop(&mut self, now: u64, link: u32, packet: &Packet, reason: DropReason) {
         let on_wire = matches!(reason, DropReason::Wire | DropReason::Thinned);
         if self.want_packets {
             let event = if on_wire { Event::Loss } else { Event::Drop };
-            self.push_packet(at, link, packet, event, Some(reason));
+            self.push_packet(now, link, packet, event, Some(reason));
         }
         if self.want_drops && Self::keeps(&self.flow_filter, packet.flow.0) {
             make_room(&mut self.drops);
             self.drops.push(DropRow {
-                at: Time(C::ps(at)),
+                at: Time(C::ps(now)),
                 link,
                 flow: packet.flow.0,
                 seq: packet.seq,
@@ -204,46 +204,46 @@ impl<C: Clock> Observer<C> {
         let count = links.len();
         let link = &mut links[l];
         while link.next_mark() <= now {
-            let at = link.next_mark();
-            let (rows, next) = self.link_marks.advance(l, at);
+            let mark = link.next_mark();
+            let (rows, next) = self.link_marks.advance(l, mark);
             link.set_mark(next);
-            if at == self.warmup {
-                self.note_link_at_warmup(at, l, link);
+            if mark == self.warmup {
+                self.note_link_at_warmup(mark, l, link);
             }
             if let Some(beginning) = &mut self.beginning
                 && !rows.is_empty()
             {
-                link.settle(at);
+                link.settle(mark);
                 let (packets, _) = link.waiting();
                 rows.clone().for_each(|row| beginning.note_queue(row, l, packets));
             }
             for row in rows {
-                self.add_link_sample(at, row * count + l, count, link);
+                self.add_link_sample(mark, row * count + l, count, link);
             }
         }
     }
 
-    fn note_link_at_warmup(&mut self, at: u64, l: usize, link: &mut Link<C>) {
-        link.settle(at);
-        link.reset_occupancy(at);
+    fn note_link_at_warmup(&mut self, now: u64, l: usize, link: &mut Link<C>) {
+        link.settle(now);
+        link.reset_occupancy(now);
         if let Some(base) = self.base.links.get_mut(l) {
             *base = link.counts();
-            self.base.bits_in_service[l] = link.bits_in_service(at);
+            self.base.bits_in_service[l] = link.bits_in_service(now);
         }
     }
 
-    /// Adds the sample of a link at `place` of the table, which has `count` rows an interval.
-    fn add_link_sample(&mut self, at: u64, place: usize, count: usize, link: &mut Link<C>) {
+    /// Adds the sample of a link at `row` of the table, which has `count` rows an interval.
+    fn add_link_sample(&mut self, now: u64, row: usize, count: usize, link: &mut Link<C>) {
         let Some(samples) = &mut self.link_samples else { return };
-        let place = place - self.pieces.link_samples * count;
-        link.settle(at);
+        let row = row - self.pieces.link_samples * count;
+        link.settle(now);
         let (packets, bytes) = link.waiting();
         let counts = link.counts();
-        let end = (place / count + 1) * count;
+        let end = (row / count + 1) * count;
         if samples.len() < end {
             samples.resize(end, LinkSample::default());
         }
-        samples[place] = LinkSample {
+        samples[row] = LinkSample {
             queue_packets: packets as u32,
             queue_bytes: bytes,
             departed_bytes: counts.departed_bytes,

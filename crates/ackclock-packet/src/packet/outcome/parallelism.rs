@@ -107,20 +107,21 @@ impl Turns {
         let mut ends: Vec<u64> = Vec::with_capacity(self.list.len());
         let mut before = Vec::with_capacity(self.list.len());
         for UnitTurn { unit, steps, needs } in &self.list {
-            let own = std::mem::replace(&mut last[*unit as usize], ends.len() as u32);
-            let known = [own].into_iter().filter(|&turn| turn != NONE).chain(needs.iter().copied());
-            let begin = known.map(|turn| (ends[turn as usize], turn)).max_by_key(|of| of.0);
+            let turn_before = std::mem::replace(&mut last[*unit as usize], ends.len() as u32);
+            let predecessors =
+                [turn_before].into_iter().filter(|&turn| turn != NONE).chain(needs.iter().copied());
+            let begin = predecessors.map(|turn| (ends[turn as usize], turn)).max_by_key(|of| of.0);
             let (begin, of) = begin.unwrap_or((0, NONE));
             ends.push(begin + u64::from(*steps));
             before.push(of);
         }
         let mut on_path = vec![0; self.names.len()];
         let longest = (0..ends.len()).max_by_key(|&turn| ends[turn]);
-        let mut at = longest.map_or(NONE, |turn| turn as u32);
-        while at != NONE {
-            let UnitTurn { unit, steps, .. } = self.list[at as usize];
+        let mut turn_index = longest.map_or(NONE, |turn| turn as u32);
+        while turn_index != NONE {
+            let UnitTurn { unit, steps, .. } = self.list[turn_index as usize];
             on_path[unit as usize] += u64::from(steps);
-            at = before[at as usize];
+            turn_index = before[turn_index as usize];
         }
         (longest.map_or(0, |turn| ends[turn]), on_path)
     }
@@ -204,10 +205,10 @@ mod tests {
 
     /// Turns of units that depend each on the turns of others that are so many places before, where there are any.
     fn turns(units: usize, list: &[(u32, u32)], before: &[u32]) -> Turns {
-        let turn = |(place, &(unit, steps)): (u32, &(u32, u32))| UnitTurn {
+        let turn = |(turn_number, &(unit, steps)): (u32, &(u32, u32))| UnitTurn {
             unit,
             steps,
-            needs: before.iter().filter_map(|back| place.checked_sub(*back)).collect(),
+            needs: before.iter().filter_map(|back| turn_number.checked_sub(*back)).collect(),
         };
         Turns {
             names: vec![String::new(); units],
@@ -224,8 +225,8 @@ mod tests {
     #[test]
     fn units_that_share_nothing_are_as_parallel_as_there_are_units() {
         let turns = turns(4, &[(0, 5), (1, 5), (2, 5), (3, 5)].repeat(10), &[]);
-        let found = turns.parallelism().unwrap();
-        assert_eq!((found.steps, found.critical_steps), (200, 50));
+        let parallelism = turns.parallelism().unwrap();
+        assert_eq!((parallelism.steps, parallelism.critical_steps), (200, 50));
         for (core_of, cores, expected) in
             [([0, 0, 0, 0], 1, 1.0), ([0, 1, 0, 1], 2, 2.0), ([0, 1, 2, 3], 64, 4.0)]
         {
@@ -236,9 +237,9 @@ mod tests {
     #[test]
     fn two_units_that_wait_for_each_other_are_a_chain() {
         let turns = turns(2, &[(0, 3), (1, 7)].repeat(10), &[1]);
-        let found = turns.parallelism().unwrap();
-        assert_eq!((found.steps, found.critical_steps), (100, 100));
-        assert_eq!((found.busiest, found.critical), ((1, 0.7), (1, 0.7)));
+        let parallelism = turns.parallelism().unwrap();
+        assert_eq!((parallelism.steps, parallelism.critical_steps), (100, 100));
+        assert_eq!((parallelism.busiest, parallelism.critical), ((1, 0.7), (1, 0.7)));
         assert!((speedup(&turns, &[0, 1], 2, FREE) - 1.0).abs() < 1e-9);
     }
 

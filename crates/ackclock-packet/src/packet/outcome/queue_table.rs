@@ -68,9 +68,9 @@ impl QueueCount {
 mod tests {
     use super::*;
 
-    fn row(at: u64, link: u32, event: Event, size: u16) -> PacketRow {
+    fn row(time: u64, link: u32, event: Event, size: u16) -> PacketRow {
         PacketRow {
-            at: Time(at),
+            at: Time(time),
             link,
             event,
             flow: 0,
@@ -98,13 +98,13 @@ mod tests {
             row(4, 0, Arrival, 60),
             row(9, 0, Departure, 100),
         ];
-        let seen = |rows: &[QueueRow]| -> Vec<_> {
+        let columns = |rows: &[QueueRow]| -> Vec<_> {
             rows.iter().map(|r| (r.at.0, r.link, r.packets, r.bytes)).collect()
         };
         let expected = [(2, 0, 1, 100), (2, 1, 1, 7), (4, 0, 2, 160), (9, 0, 1, 60)];
-        assert_eq!(seen(&QueueCount::new(2).count(&rows)), expected);
+        assert_eq!(columns(&QueueCount::new(2).count(&rows)), expected);
         let mut count = QueueCount::new(2);
         let in_pieces = [&rows[..4], &rows[4..6], &rows[6..]].map(|rows| count.count(rows));
-        assert_eq!(seen(&in_pieces.concat()), expected);
+        assert_eq!(columns(&in_pieces.concat()), expected);
     }
 }

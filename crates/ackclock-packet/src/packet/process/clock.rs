@@ -31,12 +31,12 @@ pub(crate) trait Clock: Copy + Debug + Default + 'static {
         None
     }
 
-    /// The moment `span` after `at`.
-    fn after(at: u64, span: u64) -> u64;
+    /// The moment `span` after `moment`.
+    fn after(moment: u64, span: u64) -> u64;
 
-    /// A lower bound: a moment after `at` and not later than anything that happens at least `span` after
-    /// `at`, however sums of several delays round.
-    fn bound(at: u64, span: u64) -> u64;
+    /// A lower bound: a moment after `moment` and not later than anything that happens at least `span` after
+    /// `moment`, however sums of several delays round.
+    fn bound(moment: u64, span: u64) -> u64;
 
     /// Transmission time of `size` bytes at a constant rate, as a word.
     fn transmission(rate: BitRate, size: u16) -> u64;
@@ -72,13 +72,13 @@ impl Clock for Picoseconds {
     }
 
     #[inline(always)]
-    fn after(at: u64, span: u64) -> u64 {
-        at.saturating_add(span)
+    fn after(moment: u64, span: u64) -> u64 {
+        moment.saturating_add(span)
     }
 
     #[inline(always)]
-    fn bound(at: u64, span: u64) -> u64 {
-        at.saturating_add(span)
+    fn bound(moment: u64, span: u64) -> u64 {
+        moment.saturating_add(span)
     }
 
     fn transmission(rate: BitRate, size: u16) -> u64 {
@@ -111,13 +111,13 @@ impl Clock for Divided {
     }
 
     #[inline(always)]
-    fn after(at: u64, span: u64) -> u64 {
-        Picoseconds::after(at, span)
+    fn after(moment: u64, span: u64) -> u64 {
+        Picoseconds::after(moment, span)
     }
 
     #[inline(always)]
-    fn bound(at: u64, span: u64) -> u64 {
-        Picoseconds::bound(at, span)
+    fn bound(moment: u64, span: u64) -> u64 {
+        Picoseconds::bound(moment, span)
     }
 
     fn transmission(rate: BitRate, size: u16) -> u64 {
@@ -155,17 +155,17 @@ impl Clock for Seconds {
         Some(Self::of(word))
     }
 
-    fn after(at: u64, span: u64) -> u64 {
-        if at == u64::MAX || span == u64::MAX {
+    fn after(moment: u64, span: u64) -> u64 {
+        if moment == u64::MAX || span == u64::MAX {
             return u64::MAX;
         }
-        (Self::of(at) + Self::of(span)).to_bits()
+        (Self::of(moment) + Self::of(span)).to_bits()
     }
 
     /// Sums of several delays round by less than the part that is taken off.
-    fn bound(at: u64, span: u64) -> u64 {
+    fn bound(moment: u64, span: u64) -> u64 {
         let span = if span == u64::MAX { span } else { (Self::of(span) * (1.0 - 1e-6)).to_bits() };
-        Self::after(at, span).max(at.saturating_add(1))
+        Self::after(moment, span).max(moment.saturating_add(1))
     }
 
     fn transmission(rate: BitRate, size: u16) -> u64 {
@@ -190,8 +190,8 @@ pub(crate) struct Timers<C> {
 impl<C: Clock> Timers<C> {
     /// For so many endpoints.
     pub(crate) fn new(endpoints: usize) -> Self {
-        let kept = if C::IS_EXACT { 0 } else { endpoints };
-        Self { set: vec![(Deadline::NEVER, u64::MAX); kept], clock: PhantomData }
+        let count = if C::IS_EXACT { 0 } else { endpoints };
+        Self { set: vec![(Deadline::NEVER, u64::MAX); count], clock: PhantomData }
     }
 
     /// When endpoint `index`, which has this deadline, is to be called.

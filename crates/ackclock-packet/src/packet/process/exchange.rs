@@ -199,12 +199,12 @@ impl Exchange {
         self.finished.load(Ordering::SeqCst) == self.seen.len()
     }
 
-    /// Waits until `is_new`, which is about what this exchange publishes, or all is over. `rest` is what thread `me`
+    /// Waits until `is_new`, which is about what this exchange publishes, or all is over. `waiting` is what thread `me`
     /// has left to do; with `naps` it wakes now and then.
     pub(crate) fn wait(
         &self,
         me: usize,
-        rest: Rest,
+        waiting: Rest,
         naps: bool,
         is_new: impl Fn() -> bool,
     ) -> Woken {
@@ -218,7 +218,7 @@ impl Exchange {
         let asleep = &self.seen[me].is_asleep;
         asleep.store(true, Ordering::SeqCst);
         let mut woken = Woken::ByNews;
-        if !is_new() && !self.note_rest(me, rest) {
+        if !is_new() && !self.note_rest(me, waiting) {
             while asleep.load(Ordering::SeqCst) {
                 if !naps {
                     std::thread::park();
@@ -237,18 +237,18 @@ impl Exchange {
     }
 
     /// Notes that a thread rests. If all do and no packet is under way, raises the floor, wakes all and returns true.
-    fn note_rest(&self, me: usize, rest: Rest) -> bool {
+    fn note_rest(&self, me: usize, waiting: Rest) -> bool {
         let mut resting = self.resting();
-        resting[me] = Some(rest);
+        resting[me] = Some(waiting);
         let Some(all) = resting.iter().copied().collect::<Option<Vec<Rest>>>() else {
             return false;
         };
-        let sent: u64 = all.iter().map(|rest| rest.sent).sum();
-        let received: u64 = all.iter().map(|rest| rest.received).sum();
+        let sent: u64 = all.iter().map(|thread| thread.sent).sum();
+        let received: u64 = all.iter().map(|thread| thread.received).sum();
         if sent != received {
             return false;
         }
-        let floor = all.iter().map(|rest| rest.next).min().unwrap_or(u64::MAX);
+        let floor = all.iter().map(|thread| thread.next).min().unwrap_or(u64::MAX);
         self.floor.fetch_max(floor, Ordering::SeqCst);
         resting[me] = None;
         drop(resting);

@@ -96,7 +96,7 @@ impl Tree {
     fn find_below(&self, level: usize, group: usize, bound: u64) -> u32 {
         let begin = self.levels[level] as usize + group * ARITY;
         let times = self.nodes.get(begin..begin + ARITY).unwrap_or_default();
-        let mark = |marks, (place, &time)| marks | u32::from(time < bound) << place;
+        let mark = |marks, (bit, &time)| marks | u32::from(time < bound) << bit;
         times.iter().enumerate().fold(0, mark)
     }
 
@@ -111,10 +111,10 @@ impl Tree {
         let begin = self.levels[level] as usize + group * ARITY;
         let mut marks = self.find_below(level, group, bound);
         while marks != 0 {
-            let place = marks.trailing_zeros() as usize;
+            let bit = marks.trailing_zeros() as usize;
             marks &= marks - 1;
-            let index = group * ARITY + place;
-            self.nodes[begin + place] = match level {
+            let index = group * ARITY + bit;
+            self.nodes[begin + bit] = match level {
                 0 => visit(index as u32),
                 _ => self.visit_group(level - 1, index, bound, visit),
             };

@@ -53,18 +53,19 @@ impl<C: Clock> Schedule<C> {
     /// Enters all processes into the agenda.
     pub(crate) fn start(&mut self) {
         // The key of an outlet depends on its stubs.
-        let mut others: Vec<usize> = (0..self.processes.len()).collect();
-        others.retain(|&p| !self.schedule_stub(p));
-        for p in others {
+        let mut without_stubs: Vec<usize> = (0..self.processes.len()).collect();
+        without_stubs.retain(|&p| !self.schedule_stub(p));
+        for p in without_stubs {
             self.schedule(p);
         }
     }
 
     /// Enters those of the processes that `is_own` into the agenda: the others are those of other threads.
     pub(crate) fn start_own(&mut self, is_own: impl Fn(usize) -> bool) {
-        let own: Vec<usize> = (0..self.processes.len()).filter(|&p| is_own(p)).collect();
-        let others: Vec<usize> = own.into_iter().filter(|&p| !self.schedule_stub(p)).collect();
-        for p in others {
+        let local: Vec<usize> = (0..self.processes.len()).filter(|&p| is_own(p)).collect();
+        let without_stubs: Vec<usize> =
+            local.into_iter().filter(|&p| !self.schedule_stub(p)).collect();
+        for p in without_stubs {
             self.schedule(p);
         }
     }
@@ -85,12 +86,12 @@ impl<C: Clock> Schedule<C> {
         self.soonest = soonest;
     }
 
-    /// Notes that nothing is left to do in process `p` before `done`, which never goes back.
+    /// Notes that nothing is left to do in process `p` before `end`, which never goes back.
     #[inline(always)]
-    pub(crate) fn set_done(&mut self, p: usize, done: u64) {
-        let before = std::mem::replace(&mut self.progress[p].done, done);
-        if done < before {
-            self.note_fault(&format!("process {p}: its clock"), before, done);
+    pub(crate) fn set_done(&mut self, p: usize, end: u64) {
+        let before = std::mem::replace(&mut self.progress[p].done, end);
+        if end < before {
+            self.note_fault(&format!("process {p}: its clock"), before, end);
         }
     }
 
@@ -108,9 +109,9 @@ impl<C: Clock> Schedule<C> {
 
     #[cold]
     #[inline(never)]
-    fn note_fault(&mut self, what: &str, before: u64, after: u64) {
+    fn note_fault(&mut self, clock_name: &str, before: u64, after: u64) {
         let [before, after] = [before, after].map(|word| Time(C::ps(word)).seconds());
-        let fault = || format!("{what} went back from {before} s to {after} s").into();
+        let fault = || format!("{clock_name} went back from {before} s to {after} s").into();
         self.fault.get_or_insert_with(fault);
     }
 
@@ -149,43 +150,43 @@ impl<C: Clock> Schedule<C> {
         true
     }
 
-    /// A channel has a new first packet, which arrives at stage `stage` of process `to` at `at`.
+    /// A channel has a new first packet, which arrives at stage `stage` of process `to` at `arrival`.
     #[inline(always)]
-    pub(crate) fn wake(&mut self, to: u32, stage: Stage, entrant: u32, at: u64) {
+    pub(crate) fn wake(&mut self, to: u32, stage: Stage, entrant: u32, arrival: u64) {
         let pending = &mut self.processes[to as usize].stages[stage as usize];
-        pending.heads.set(entrant, at);
+        pending.heads.set(entrant, arrival);
         // A process is scheduled by all of its events when its turn ends.
         if to == self.running {
             return;
         }
-        let effect = C::bound(at, pending.lookahead);
+        let effect = C::bound(arrival, pending.lookahead);
         let outlet = pending.outlet;
         debug_assert!(
-            at >= self.progress[to as usize].done,
+            arrival >= self.progress[to as usize].done,
             "a packet reaches a process that has run past it"
         );
         if outlet == Stubs::NONE {
-            self.bring_forward(to, at, effect);
+            self.bring_forward(to, arrival, effect);
         } else {
-            self.wake_stub(outlet, to, at, effect);
+            self.wake_stub(outlet, to, arrival, effect);
         }
     }
 
-    /// A process has a new event at `at`, which can have an effect on others at `effect`.
+    /// A process has a new event at `time`, which can have an effect on others at `effect`.
     #[inline]
-    fn bring_forward(&mut self, p: u32, at: u64, effect: u64) {
+    fn bring_forward(&mut self, p: u32, time: u64, effect: u64) {
         let progress = &mut self.progress[p as usize];
-        progress.next = progress.next.min(at);
+        progress.next = progress.next.min(time);
         // An outlet whose stubs run has the least key of all; it is scheduled anew when its turn ends.
-        if at <= self.end && effect < self.agenda.get(p) {
+        if time <= self.end && effect < self.agenda.get(p) {
             self.agenda.set(p, effect);
         }
     }
 
-    /// A packet arrives at a stub at `at`; the resulting events can reach the stub's outlet at `effect`.
+    /// A packet arrives at a stub at `arrival`; the resulting events can reach the stub's outlet at `effect`.
     #[inline]
-    fn wake_stub(&mut self, outlet: u32, stub: u32, at: u64, effect: u64) {
-        if at > self.end {
+    fn wake_stub(&mut self, outlet: u32, stub: u32, arrival: u64, effect: u64) {
+        if arrival > self.end {
             return;
         }
         let effect = effect.min(self.end);
@@ -196,16 +197,21 @@ impl<C: Clock> Schedule<C> {
     }
 
     /// A packet from another thread is the first in its channel, as of [`Self::wake`], between two turns.
-    pub(crate) fn wake_from_outside(&mut self, to: u32, stage: Stage, entrant: u32, at: u64) {
+    pub(crate) fn wake_from_outside(&mut self, to: u32, stage: Stage, entrant: u32, arrival: u64) {
         self.running = u32::MAX;
-        self.wake(to, stage, entrant, at);
+        self.wake(to, stage, entrant, arrival);
     }
 
-    /// Checks that a packet from another thread, which arrives at `at`, does not reach a process that has run past it.
-    pub(crate) fn check_arrival(&mut self, to: u32, at: u64) {
-        let done = self.progress[to as usize].done;
-        if at < done {
-            self.note_fault(&format!("process {to}: an arrival from another thread"), done, at);
+    /// Checks that a packet from another thread, which arrives at `arrival`, does not reach a process
+    /// that has run past it.
+    pub(crate) fn check_arrival(&mut self, to: u32, arrival: u64) {
+        let finished = self.progress[to as usize].done;
+        if arrival < finished {
+            self.note_fault(
+                &format!("process {to}: an arrival from another thread"),
+                finished,
+                arrival,
+            );
         }
     }
 

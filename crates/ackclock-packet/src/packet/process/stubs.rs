@@ -83,10 +83,10 @@ impl Stubs {
     /// Notes that a pending event of a stub can reach its outlet at `effect`.
     #[inline]
     pub(crate) fn lower(&mut self, outlet: u32, stub: u32, effect: u64) {
-        let known = &mut self.effects[stub as usize];
-        *known = effect.min(*known);
-        let known = &mut self.outlets[outlet as usize].effect;
-        *known = effect.min(*known);
+        let earliest = &mut self.effects[stub as usize];
+        *earliest = effect.min(*earliest);
+        let earliest_of_outlet = &mut self.outlets[outlet as usize].effect;
+        *earliest_of_outlet = effect.min(*earliest_of_outlet);
     }
 
     /// Appends to `due` the stubs whose events can reach an outlet before `until`, and resets their effects.

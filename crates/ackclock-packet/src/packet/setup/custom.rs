@@ -157,14 +157,15 @@ mod tests {
     struct Mine(Arc<AtomicU32>);
 
     impl Custom for Mine {
-        fn cc(&self, spec: &Spec, env: &CcEnv, place: Place<'_>) -> Made<dyn CongestionControl> {
+        fn cc(&self, spec: &Spec, env: &CcEnv, location: Place<'_>) -> Made<dyn CongestionControl> {
             assert!(
-                (place.index, &*place.name.to_string(), place.path) == (0, "f0", "flows[0].cc")
-                    || place.index == 1
+                (location.index, &*location.name.to_string(), location.path)
+                    == (0, "f0", "flows[0].cc")
+                    || location.index == 1
             );
             match spec.kind() {
                 "mine" => Some(
-                    crate::cc::build(&"aimd".into(), env, place.path)
+                    crate::cc::build(&"aimd".into(), env, location.path)
                         .map_err(|mut problems| problems.remove(0)),
                 ),
                 "lost" => Some(Ok(Box::new(Lost::default()))),
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_user_defined_control_precedes_the_registry() {
-        let own = run_with(
+        let user_defined = run_with(
             &scenario("mine", "fifo"),
             &Mine::default(),
             Effort::default(),
@@ -196,7 +197,7 @@ mod tests {
         )
         .unwrap();
         let theirs = run(&scenario("aimd", "fifo"), &mut |_, _| true).unwrap();
-        assert_eq!(digest(&own.summary), digest(&theirs.summary));
+        assert_eq!(digest(&user_defined.summary), digest(&theirs.summary));
         let unknown = run(&scenario("mine", "fifo"), &mut |_, _| true).unwrap_err();
         assert!(matches!(unknown, RunError::Input(problems) if problems[0].path == "flows[0].cc"));
     }

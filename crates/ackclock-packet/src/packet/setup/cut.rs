@@ -48,21 +48,21 @@ impl Graph {
     }
 
     /// By node, the number of its part, of so many at most. A part may be `slack` times as heavy as the mean.
-    pub(crate) fn divide(&self, parts: usize, slack: f64, by: Growth) -> Vec<u16> {
+    pub(crate) fn divide(&self, count: usize, slack: f64, by: Growth) -> Vec<u16> {
         let mut homes = vec![NOWHERE; self.weights.len()];
         let mut left: f64 = self.weights.iter().sum();
-        let most = left / parts.max(1) as f64 * slack;
-        for part in 0..parts {
-            let is_last = part + 1 == parts;
-            let target = if is_last { f64::INFINITY } else { left / (parts - part) as f64 };
-            left -= self.grow(&mut homes, part as u16, by, [target, target * slack]);
+        let most = left / count.max(1) as f64 * slack;
+        for index in 0..count {
+            let is_last = index + 1 == count;
+            let target = if is_last { f64::INFINITY } else { left / (count - index) as f64 };
+            left -= self.grow(&mut homes, index as u16, by, [target, target * slack]);
         }
-        self.refine(&mut homes, parts, most);
+        self.refine(&mut homes, count, most);
         homes
     }
 
     /// Lets a part grow to a weight, and up to another by what is bound more to it than to the rest. Returns its weight.
-    fn grow(&self, homes: &mut [u16], part: u16, by: Growth, [target, most]: [f64; 2]) -> f64 {
+    fn grow(&self, homes: &mut [u16], index: u16, by: Growth, [target, most]: [f64; 2]) -> f64 {
         let mut weight = 0.0;
         let mut near = BinaryHeap::new();
         // By node that is near: its bond to the part less that to the rest.
@@ -94,7 +94,7 @@ impl Graph {
             if weight > 0.0 && reached > target && !is_bound {
                 break;
             }
-            homes[node] = part;
+            homes[node] = index;
             weight += self.weights[node];
             for &(other, bond) in &self.bonds[node] {
                 let other = other as usize;
@@ -105,9 +105,11 @@ impl Graph {
                     gains[other] += 2.0 * bond;
                 } else {
                     distance[other] = distance[node] + 1;
-                    let rest = self.bonds[other].iter().filter(|b| homes[b.0 as usize] != part);
-                    let rest: f64 = rest.map(|b| b.1).sum();
-                    gains[other] = self.bonds[other].iter().map(|b| b.1).sum::<f64>() - 2.0 * rest;
+                    let to_others =
+                        self.bonds[other].iter().filter(|b| homes[b.0 as usize] != index);
+                    let bond_to_others: f64 = to_others.map(|b| b.1).sum();
+                    gains[other] =
+                        self.bonds[other].iter().map(|b| b.1).sum::<f64>() - 2.0 * bond_to_others;
                 }
                 near.push((far(distance[other]), Gain(gains[other]), Reverse(other as u32)));
             }
@@ -123,14 +125,14 @@ impl Graph {
         let mut last = Some(*from).filter(|&from| from < homes.len())?;
         for _ in 0..2 {
             // Of what hangs together only: a network may have very many parts.
-            let mut seen = FxHashSet::default();
+            let mut visited = FxHashSet::default();
             let mut queue = VecDeque::from([last]);
-            seen.insert(last);
+            visited.insert(last);
             while let Some(node) = queue.pop_front() {
                 last = node;
                 for &(other, _) in &self.bonds[node] {
                     let other = other as usize;
-                    if homes[other] == NOWHERE && seen.insert(other) {
+                    if homes[other] == NOWHERE && visited.insert(other) {
                         queue.push_back(other);
                     }
                 }
@@ -140,9 +142,9 @@ impl Graph {
     }
 
     /// Moves nodes to parts that they are bound to more, or from parts that are heavier than `most`.
-    fn refine(&self, homes: &mut [u16], parts: usize, most: f64) {
-        let mut load = self.loads(homes, parts);
-        let mut bonds = vec![0.0f64; parts];
+    fn refine(&self, homes: &mut [u16], count: usize, most: f64) {
+        let mut load = self.loads(homes, count);
+        let mut bonds = vec![0.0f64; count];
         for _ in 0..ROUNDS {
             let mut has_moved = false;
             for node in 0..homes.len() {
@@ -166,7 +168,7 @@ impl Graph {
                         && (gain > 0.0 || is_heavy || gain == 0.0 && there < here)
                 };
                 let best =
-                    (0..parts).filter(is_better).max_by(|&a, &b| bonds[a].total_cmp(&bonds[b]));
+                    (0..count).filter(is_better).max_by(|&a, &b| bonds[a].total_cmp(&bonds[b]));
                 if let Some(to) = best {
                     homes[node] = to as u16;
                     load[home] -= weight;
@@ -181,8 +183,8 @@ impl Graph {
     }
 
     /// The weight of each part.
-    pub(crate) fn loads(&self, homes: &[u16], parts: usize) -> Vec<f64> {
-        let mut loads = vec![0.0; parts];
+    pub(crate) fn loads(&self, homes: &[u16], count: usize) -> Vec<f64> {
+        let mut loads = vec![0.0; count];
         for (&home, weight) in homes.iter().zip(&self.weights) {
             loads[usize::from(home)] += weight;
         }
@@ -215,8 +217,8 @@ mod tests {
 
     fn cut(graph: &Graph, homes: &[u16]) -> f64 {
         let between = |node: usize| {
-            let others = graph.bonds[node].iter();
-            others.filter(move |b| homes[b.0 as usize] != homes[node]).map(|b| b.1)
+            let neighbours = graph.bonds[node].iter();
+            neighbours.filter(move |b| homes[b.0 as usize] != homes[node]).map(|b| b.1)
         };
         (0..homes.len()).flat_map(between).sum::<f64>() / 2.0
     }
@@ -237,12 +239,12 @@ mod tests {
                 }
             }
         }
-        for (parts, shortest) in [(2, 4.0), (3, 8.0), (4, 12.0)] {
-            let homes = graph.divide(parts, 1.02, Growth::ByDistance);
-            let loads = graph.loads(&homes, parts);
-            let mean = (wide * high) as f64 / parts as f64;
+        for (count, shortest) in [(2, 4.0), (3, 8.0), (4, 12.0)] {
+            let homes = graph.divide(count, 1.02, Growth::ByDistance);
+            let loads = graph.loads(&homes, count);
+            let mean = (wide * high) as f64 / count as f64;
             assert!(loads.iter().all(|load| (load - mean).abs() <= 1.0), "{loads:?}");
-            assert!(cut(&graph, &homes) <= 1.5 * shortest, "{parts}: {}", cut(&graph, &homes));
+            assert!(cut(&graph, &homes) <= 1.5 * shortest, "{count}: {}", cut(&graph, &homes));
         }
     }
 

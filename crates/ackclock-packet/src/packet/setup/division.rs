@@ -88,8 +88,8 @@ fn join_hosts(plan: &Plan, joint: &mut UnionFind<usize>) {
     const SEVERAL: usize = usize::MAX - 1;
     let mut neighbour = vec![NOTHING; plan.nodes.len()];
     for link in &plan.links {
-        let (known, to) = (&mut neighbour[link.from.index()], link.to.index());
-        *known = if *known == NOTHING || *known == to { to } else { SEVERAL };
+        let (neighbour_of, to) = (&mut neighbour[link.from.index()], link.to.index());
+        *neighbour_of = if *neighbour_of == NOTHING || *neighbour_of == to { to } else { SEVERAL };
     }
     for (node, &other) in neighbour.iter().enumerate().filter(|of| *of.1 < SEVERAL) {
         joint.union(node, other);
@@ -158,13 +158,13 @@ fn divide_by(
     let graph = graph(plan, load, shortest, &groups, count);
     let ways = [Growth::ByBond, Growth::ByDistance].into_iter();
     let all = ways.flat_map(|by| SLACKS.map(|slack| graph.divide(threads, slack, by)));
-    let mut parts: Vec<Vec<u16>> = Vec::new();
-    for found in all {
-        if !parts.contains(&found) {
-            parts.push(found);
+    let mut divisions: Vec<Vec<u16>> = Vec::new();
+    for homes in all {
+        if !divisions.contains(&homes) {
+            divisions.push(homes);
         }
     }
-    let all = parts.iter().map(|parts| assess(plan, load, shortest, &graph, &groups, parts));
+    let all = divisions.iter().map(|homes| assess(plan, load, shortest, &graph, &groups, homes));
     // Of equal ones the first.
     let best = all.reduce(|best, next| if next.rank() > best.rank() { next } else { best });
     best.unwrap_or_else(|| assess(plan, load, shortest, &graph, &groups, &vec![0; count]))
@@ -177,11 +177,11 @@ fn assess(
     shortest: &[u64],
     graph: &Graph,
     groups: &[usize],
-    parts: &[u16],
+    node_homes: &[u16],
 ) -> Division {
     let work_s: f64 = graph.weights.iter().sum();
-    let count = parts.iter().max().map_or(0, |&most| usize::from(most) + 1);
-    let loads = graph.loads(parts, count);
+    let count = node_homes.iter().max().map_or(0, |&most| usize::from(most) + 1);
+    let loads = graph.loads(node_homes, count);
     // Threads without work are left out.
     let mut numbers = vec![0u16; count];
     let mut used = 0;
@@ -191,7 +191,7 @@ fn assess(
     }
     let last = used.saturating_sub(1);
     let homes: Vec<u16> =
-        groups.iter().map(|&group| numbers[usize::from(parts[group])].min(last)).collect();
+        groups.iter().map(|&group| numbers[usize::from(node_homes[group])].min(last)).collect();
     let crosses =
         |l: &usize| homes[plan.links[*l].from.index()] != homes[plan.links[*l].to.index()];
     let cut: Vec<usize> =
@@ -247,12 +247,12 @@ mod tests {
     fn a_dumbbell_is_divided_at_its_bottleneck() {
         let net = json!({ "kind": "dumbbell", "pairs": 20, "rate": "100 Mbps", "delay": "20 ms",
                           "access_delay": "1 ms" });
-        let found = divided(&net, &json!([{ "pair": 0, "count": 20 }]), 2);
-        assert_eq!(found.threads, 2);
-        assert!((found.lookahead_s - 0.02).abs() < 1e-9, "{found:?}");
-        assert!(found.largest < 0.65, "{found:?}");
+        let division = divided(&net, &json!([{ "pair": 0, "count": 20 }]), 2);
+        assert_eq!(division.threads, 2);
+        assert!((division.lookahead_s - 0.02).abs() < 1e-9, "{division:?}");
+        assert!(division.largest < 0.65, "{division:?}");
         // 100 Mbit/s are 167 packets of 1500 B in 20 ms, and half as many to as many acknowledgements.
-        assert!((50.0..400.0).contains(&found.in_a_delay), "{found:?}");
+        assert!((50.0..400.0).contains(&division.in_a_delay), "{division:?}");
     }
 
     #[test]
@@ -263,9 +263,9 @@ mod tests {
         let flows: Vec<_> =
             (0..8).map(|i| json!({ "src": format!("a{i}"), "dst": format!("b{i}") })).collect();
         let net = json!({ "kind": "graph", "links": links });
-        let found = divided(&net, &json!(flows), 4);
-        assert_eq!((found.threads, found.lookahead_s), (4, f64::INFINITY));
-        assert!((found.largest - 0.25).abs() < 0.01 && found.speedup > 3.8, "{found:?}");
+        let division = divided(&net, &json!(flows), 4);
+        assert_eq!((division.threads, division.lookahead_s), (4, f64::INFINITY));
+        assert!((division.largest - 0.25).abs() < 0.01 && division.speedup > 3.8, "{division:?}");
         // More threads than there is work for.
         assert!(divided(&net, &json!(flows), 64).threads <= 16);
     }
@@ -296,7 +296,7 @@ mod tests {
     fn a_link_without_any_delay_is_not_cut() {
         let net =
             json!({ "kind": "graph", "links": [{ "a": "a", "b": "b", "rate": 1e7, "delay": 0 }] });
-        let found = divided(&net, &json!([{ "src": "a", "dst": "b" }]), 2);
-        assert_eq!(found.threads, 1);
+        let division = divided(&net, &json!([{ "src": "a", "dst": "b" }]), 2);
+        assert_eq!(division.threads, 1);
     }
 }

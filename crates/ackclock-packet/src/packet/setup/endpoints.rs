@@ -65,11 +65,11 @@ impl<'a> Builder<'a> {
     ) -> Result<Pair, Vec<Problem>> {
         let flow = &self.plan.flows[index as usize];
         if !sends
-            && let Some((last, known)) = &self.last
+            && let Some((last, receiver_setup)) = &self.last
             && Arc::ptr_eq(&last.sender, &flow.sender)
             && Arc::ptr_eq(&last.tcp, &flow.tcp)
         {
-            let receiver = receives.then(|| known.build(FlowId(index), flow.size));
+            let receiver = receives.then(|| receiver_setup.build(FlowId(index), flow.size));
             return Ok((None, receiver));
         }
         self.last = None;
@@ -79,10 +79,10 @@ impl<'a> Builder<'a> {
             {
                 let id = FlowId(index);
                 let algorithms = [cc, recovery, slow_start];
-                let (sender, known) =
+                let (sender, receiver_setup) =
                     build_rfc_sender(self.plan, flow, id, algorithms, control, self.custom)?;
-                let receiver = receives.then(|| known.build(id, flow.size));
-                self.last = Some((flow, known));
+                let receiver = receives.then(|| receiver_setup.build(id, flow.size));
+                self.last = Some((flow, receiver_setup));
                 (Some(sender), receiver)
             }
             _ => build(self.plan, index, self.custom, &self.bundles)?,
@@ -123,12 +123,12 @@ pub(crate) fn build(
             let env = ControlEnv { layers: layers.clone() };
             let path = format!("{}.control", flow.path);
             let control = multicast::build(control, &env, &path)?;
-            let parts = multicast::ReceiverParts { flow: id, layers: layers.len() as u32, control };
-            Ok((None, Some(Box::new(multicast::Receiver::new(parts)))))
+            let setup = multicast::ReceiverParts { flow: id, layers: layers.len() as u32, control };
+            Ok((None, Some(Box::new(multicast::Receiver::new(setup)))))
         }
         PlanSender::Quic { cc, slow_start, config, control, streams } => {
-            let what = (config, control, streams.as_ref());
-            build_quic_pair(plan, flow, id, [cc, slow_start], what, custom)
+            let settings = (config, control, streams.as_ref());
+            build_quic_pair(plan, flow, id, [cc, slow_start], settings, custom)
         }
         PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if !plan.era.is_ns2() => {
             if ns2.is_some() {
@@ -136,8 +136,9 @@ pub(crate) fn build(
                 return Err(vec![Problem::new(format!("{}.tcp.ns2", flow.path), message)]);
             }
             let algorithms = [cc, recovery, slow_start];
-            let (sender, known) = build_rfc_sender(plan, flow, id, algorithms, control, custom)?;
-            Ok((Some(sender), Some(known.build(id, flow.size))))
+            let (sender, receiver_setup) =
+                build_rfc_sender(plan, flow, id, algorithms, control, custom)?;
+            Ok((Some(sender), Some(receiver_setup.build(id, flow.size))))
         }
         PlanSender::Tcp { cc, recovery, slow_start, ns2, .. } => {
             build_ns2_pair(plan, flow, id, [cc, recovery, slow_start], ns2.as_ref(), custom)
@@ -160,26 +161,27 @@ fn build_rfc_sender(
         CcEnv { mss: flow.tcp.mss, wire_size, line_rate: plan.line_rate(flow), era: plan.era };
     let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit, era: plan.era };
     let path = |key: &str| format!("{}.{key}", flow.path);
-    let made = build_control(flow, id, cc, &env, custom).map(|mut control| {
+    let built_control = build_control(flow, id, cc, &env, custom).map(|mut control| {
         control.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));
         control
     });
     let made_recovery = recovery::build(recovery, &recovery_env, &path("recovery"));
     let made_slow_start = slow_start::build(slow_start, &env, &path("slow_start"));
-    let (made, made_recovery, made_slow_start) = match (made, made_recovery, made_slow_start) {
-        (Ok(cc), Ok(recovery), Ok(slow_start)) => (cc, recovery, slow_start),
-        (cc, recovery, slow_start) => {
-            let problems = [cc.err(), recovery.err(), slow_start.err()];
-            return Err(problems.into_iter().flatten().flatten().collect());
-        }
-    };
+    let (built_control, made_recovery, made_slow_start) =
+        match (built_control, made_recovery, made_slow_start) {
+            (Ok(cc), Ok(recovery), Ok(slow_start)) => (cc, recovery, slow_start),
+            (cc, recovery, slow_start) => {
+                let problems = [cc.err(), recovery.err(), slow_start.err()];
+                return Err(problems.into_iter().flatten().flatten().collect());
+            }
+        };
     let sack = made_recovery.uses_sack();
-    let has_counts = flow.tcp.accecn || made.counts_marks();
-    if made.needs_ecn_counts() && !has_counts {
+    let has_counts = flow.tcp.accecn || built_control.counts_marks();
+    if built_control.needs_ecn_counts() && !has_counts {
         let message = format!("{control} needs counts of ECN marks, expected accecn = true");
         return Err(vec![Problem::new(path("tcp.accecn"), message)]);
     }
-    let config = if made.counts_marks() && !flow.tcp.accecn {
+    let config = if built_control.counts_marks() && !flow.tcp.accecn {
         Arc::new(TcpConfig { ecn: true, accecn: true, ..TcpConfig::clone(&flow.tcp) })
     } else {
         Arc::clone(&flow.tcp)
@@ -191,7 +193,7 @@ fn build_rfc_sender(
         supply: flow.supply.clone(),
         stop: flow.stop,
         control: Arc::clone(control),
-        cc: made,
+        cc: built_control,
         recovery: made_recovery,
         slow_start: made_slow_start,
     });
@@ -219,9 +221,9 @@ fn build_quic_pair(
     };
     let key = if flow.has_guest() { "guest" } else { "cc" };
     let path = format!("{}.{key}", flow.path);
-    let place = Place { index: id.0, name: &flow.name, path: &path };
-    if let Some(made) = custom.quic_ends(cc, &ends, place) {
-        let (sender, receiver) = made.map_err(|problem| vec![problem])?;
+    let location = Place { index: id.0, name: &flow.name, path: &path };
+    if let Some(built_ends) = custom.quic_ends(cc, &ends, location) {
+        let (sender, receiver) = built_ends.map_err(|problem| vec![problem])?;
         return Ok((Some(sender), Some(receiver)));
     }
     if flow.has_guest() {
@@ -234,28 +236,32 @@ fn build_quic_pair(
         line_rate: plan.line_rate(flow),
         era: Era::Rfc,
     };
-    let made = build_control(flow, id, cc, &env, custom).map(|mut made| {
-        made.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));
-        made
+    let built_control = build_control(flow, id, cc, &env, custom).map(|mut control| {
+        control.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));
+        control
     });
     let slow_start = slow_start::build(slow_start, &env, &format!("{}.slow_start", flow.path));
-    let (made, slow_start) = match (made, slow_start) {
-        (Ok(made), Ok(slow_start)) => (made, slow_start),
-        (made, slow_start) => {
-            return Err([made.err(), slow_start.err()].into_iter().flatten().flatten().collect());
+    let (built_control, slow_start) = match (built_control, slow_start) {
+        (Ok(built_control), Ok(slow_start)) => (built_control, slow_start),
+        (built_control, slow_start) => {
+            return Err([built_control.err(), slow_start.err()]
+                .into_iter()
+                .flatten()
+                .flatten()
+                .collect());
         }
     };
-    let config = if made.counts_marks() && !config.ecn {
+    let config = if built_control.counts_marks() && !config.ecn {
         Arc::new(QuicConfig { ecn: true, ..QuicConfig::clone(config) })
     } else {
         Arc::clone(config)
     };
-    if made.needs_ecn_counts() && !config.ecn {
+    if built_control.needs_ecn_counts() && !config.ecn {
         let message = format!("{control} needs counts of ECN marks, expected ecn = true");
         return Err(vec![Problem::new(format!("{}.quic.ecn", flow.path), message)]);
     }
     let streams = streams.map(|streams| (Arc::clone(streams), flow.start));
-    let parts = QuicReceiverParts {
+    let setup = QuicReceiverParts {
         flow: id,
         config: QuicConfig::clone(&config),
         size: flow.size,
@@ -269,10 +275,10 @@ fn build_quic_pair(
         streams,
         stop: flow.stop,
         control: Arc::clone(control),
-        cc: made,
+        cc: built_control,
         slow_start,
     });
-    Ok((Some(Box::new(sender)), Some(Box::new(QuicReceiver::new(&parts)))))
+    Ok((Some(Box::new(sender)), Some(Box::new(QuicReceiver::new(&setup)))))
 }
 
 /// Builds the congestion control of a flow. A user-defined one is built once, whatever is wrong with it.
@@ -285,7 +291,7 @@ fn build_control(
 ) -> Result<Box<dyn CongestionControl>, Vec<Problem>> {
     let path = format!("{}.cc", flow.path);
     match custom.cc(cc, env, Place { index: id.0, name: &flow.name, path: &path }) {
-        Some(made) => made.map_err(|problem| vec![problem]),
+        Some(control) => control.map_err(|problem| vec![problem]),
         None => cc::build(cc, env, &path),
     }
 }
@@ -333,8 +339,8 @@ fn build_ns2_pair(
         line_rate: plan.line_rate(flow),
         era: plan.era,
     };
-    let made = build_control(flow, id, cc, &env, custom)?;
-    if made.needs_ecn_counts() {
+    let control = build_control(flow, id, cc, &env, custom)?;
+    if control.needs_ecn_counts() {
         let message = format!(
             "{} needs counts of ECN marks, which ns-2's sinks do not report; expected era rfc",
             cc.kind()
@@ -351,7 +357,7 @@ fn build_ns2_pair(
         variant,
         size: flow.size,
         stop: flow.stop,
-        cc: made,
+        cc: control,
     });
     let config = variant.settle(TcpConfig::clone(&flow.tcp));
     let sink = Ns2Sink::new(id, config, variant == Variant::Sack1);
@@ -360,9 +366,9 @@ fn build_ns2_pair(
 
 /// The thresholds of ns-2's Vegas, which are whole numbers there.
 fn vegas_thresholds(cc: &Spec, era: Era, path: &str) -> Result<Thresholds, Vec<Problem>> {
-    let given: VegasParams = serde_json::from_value(Value::Object(cc.params().clone()))
+    let params: VegasParams = serde_json::from_value(Value::Object(cc.params().clone()))
         .map_err(|e| vec![Problem::new(path, e.to_string())])?;
-    let whole = |key: &str, value: f64| {
+    let integer = |key: &str, value: f64| {
         if value.fract() == 0.0 && value <= 1e9 {
             Ok(value as i64)
         } else {
@@ -370,14 +376,14 @@ fn vegas_thresholds(cc: &Spec, era: Era, path: &str) -> Result<Thresholds, Vec<P
             Err(vec![Problem::new(format!("{path}.{key}"), message)])
         }
     };
-    if given.loss_factor != VegasParams::default().loss_factor {
+    if params.loss_factor != VegasParams::default().loss_factor {
         let message = "is part of ns-2's Vegas in an ns-2 era, which keeps 3/4; leave it out";
         return Err(vec![Problem::new(format!("{path}.loss_factor"), message)]);
     }
-    let (alpha, beta) = given.alpha_and_beta(era);
+    let (alpha, beta) = params.alpha_and_beta(era);
     Ok(Thresholds {
-        alpha: whole("alpha", alpha)?,
-        beta: whole("beta", beta)?,
-        gamma: whole("gamma", given.gamma)?,
+        alpha: integer("alpha", alpha)?,
+        beta: integer("beta", beta)?,
+        gamma: integer("gamma", params.gamma)?,
     })
 }

@@ -29,9 +29,9 @@ pub(crate) fn build_groups<C: Clock>(
         let (layers, burst) = (&group.layers, control.burst());
         let source = Source::new(layers, group.packet, burst, group.start, group.stop);
         if let Some(first) = source.next() {
-            let what = What::new(Kind::Emit, g as u32);
+            let event = What::new(Kind::Emit, g as u32);
             let process = partition.node_process[group.src.index()] as usize;
-            let key = Key::new(C::word(first.0), first.0, what.0);
+            let key = Key::new(C::word(first.0), first.0, event.0);
             processes[process].stages[Stage::Node as usize].locals.push(key);
         }
         let due = source.next().unwrap_or_default();

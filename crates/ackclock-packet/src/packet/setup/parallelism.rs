@@ -41,20 +41,21 @@ pub fn record_stretch(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch
 }
 
 fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, Vec<Problem>> {
-    let parts = RefCell::new(None);
+    let processes_of = RefCell::new(None);
     let partition = |plan: &Plan, links: &[Link<C>], shortest: &[u64], follows: &[bool]| {
         let homes = if threads > 1 {
             divide(plan, &Load::of(plan), shortest, threads).homes
         } else {
             Vec::new()
         };
-        let made = Partition::on_threads(plan, links, shortest, follows, &homes);
-        *parts.borrow_mut() = Some((made.link_process.clone(), made.node_process.clone()));
-        made
+        let partition = Partition::on_threads(plan, links, shortest, follows, &homes);
+        *processes_of.borrow_mut() =
+            Some((partition.link_process.clone(), partition.node_process.clone()));
+        partition
     };
     let mut sim: Sim<C> = build_with(plan, &RegistryOnly, partition, |_| true)?;
     sim.border.limit_turns(&sim.schedule);
-    let (mut link_process, node_process) = parts.into_inner().unwrap_or_default();
+    let (mut link_process, node_process) = processes_of.into_inner().unwrap_or_default();
     // A link that packets enter at once after another is part of that one's turn.
     let follows = find_followers(plan, &sim.links.list);
     for route in plan.flows.iter().flat_map(|flow| [&flow.route, &flow.ack_route]) {
@@ -83,18 +84,18 @@ fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, 
 
     // The first half has the flows' starts.
     let all: u64 = recorded.iter().map(|turn| u64::from(turn.steps)).sum();
-    let mut done = 0;
+    let mut steps_taken = 0;
     let first = recorded
         .iter()
         .position(|turn| {
-            done += u64::from(turn.steps);
-            2 * done > all
+            steps_taken += u64::from(turn.steps);
+            2 * steps_taken > all
         })
         .unwrap_or(0);
     let settled = &recorded[first..];
-    let mut seen = vec![false; count];
+    let mut has_run = vec![false; count];
     for turn in &recorded {
-        seen[turn.unit as usize] = true;
+        has_run[turn.unit as usize] = true;
     }
     let from = settled.first().map_or(Time(0), |turn| Time(C::ps(turn.at)));
     let turns = Turns {
@@ -119,7 +120,7 @@ fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, 
     Ok(Stretch {
         turns,
         homes: (0..count).map(home).collect(),
-        processes: seen.iter().filter(|&&seen| seen).count(),
+        processes: has_run.iter().filter(|&&has_run| has_run).count(),
     })
 }
 

@@ -92,7 +92,7 @@ impl<'a> Router<'a> {
 
     /// Finds the channel from a link to a stage of a process, or opens it.
     fn find_channel(&mut self, from: u32, to: u32, stage: Stage) -> u32 {
-        let Self { channels, opened, known, entrants, .. } = self;
+        let Self { channels, opened, known: known_channels, entrants, .. } = self;
         let mut open = || {
             let count = &mut entrants[stage_index(to, stage)];
             let entrant = mem::replace(count, *count + 1);
@@ -106,7 +106,7 @@ impl<'a> Router<'a> {
         if (first.0, first.1) == (to, stage) {
             return first.2;
         }
-        *known.entry((from, to, stage as u32)).or_insert_with(open)
+        *known_channels.entry((from, to, stage as u32)).or_insert_with(open)
     }
 
     /// Renumbers the channels so that those of a stage are consecutive, and assigns them to the stages.
@@ -131,11 +131,11 @@ impl<'a> Router<'a> {
             hop.channel = numbers[hop.channel as usize];
         }
         // Each channel is swapped to its place, until all are there.
-        for place in 0..channels.len() {
-            while numbers[place] as usize != place {
-                let its = numbers[place] as usize;
-                channels.swap(place, its);
-                numbers.swap(place, its);
+        for index in 0..channels.len() {
+            while numbers[index] as usize != index {
+                let its = numbers[index] as usize;
+                channels.swap(index, its);
+                numbers.swap(index, its);
             }
         }
         Laid { hops, channels, stretches }

@@ -23,10 +23,10 @@ impl KeyLayout {
         fits.then_some(Self { index_bits })
     }
 
-    /// The key of packet `index` that arrives at `at`, in a batch that begins at `begin`.
+    /// The key of packet `index` that arrives at `arrival`, in a batch that begins at `begin`.
     #[inline(always)]
-    pub(crate) fn key(self, at: u64, begin: u64, index: usize) -> u64 {
-        at.wrapping_sub(begin) << self.index_bits | index as u64
+    pub(crate) fn key(self, arrival: u64, begin: u64, index: usize) -> u64 {
+        arrival.wrapping_sub(begin) << self.index_bits | index as u64
     }
 
     /// Mask of the bits of a key that hold the index.
@@ -77,9 +77,9 @@ fn distribute(layout: KeyLayout, keys: &mut Vec<u64>, span: u64, spare: &mut Spa
     }
     sorted.resize(n, 0);
     for &key in &*keys {
-        let place = &mut ends[(key >> shift) as usize];
-        sorted[*place as usize] = key;
-        *place += 1;
+        let cursor = &mut ends[(key >> shift) as usize];
+        sorted[*cursor as usize] = key;
+        *cursor += 1;
     }
     std::mem::swap(keys, sorted);
     true

@@ -21,13 +21,16 @@ pub(crate) struct Ticket {
 impl Ticket {
     /// The ticket of `packet`; its options are stored in `options`.
     #[inline(always)]
-    pub(crate) fn of(packet: &Packet, route: u32, at: u64, options: &mut OptionStore) -> Self {
+    pub(crate) fn of(packet: &Packet, route: u32, arrival: u64, options: &mut OptionStore) -> Self {
         let is_bare = matches!(packet.options, Options::None) && !packet.flags.has(Flags::LABEL);
         let index = if is_bare { OptionStore::NONE } else { options.insert(packet) };
         let content =
             u64::from(index) | u64::from(packet.size) << 32 | u64::from(packet.flags.0) << 48;
-        let ticket =
-            Self { at, route_seq: u64::from(route) | u64::from(packet.seq) << 32, content };
+        let ticket = Self {
+            at: arrival,
+            route_seq: u64::from(route) | u64::from(packet.seq) << 32,
+            content,
+        };
         debug_assert!(ticket.holds(packet, options), "{packet:?} would arrive changed");
         ticket
     }
@@ -46,8 +49,8 @@ impl Ticket {
 
     /// The ticket with these words.
     #[inline(always)]
-    pub(crate) fn from_parts(at: u64, route_seq: u64, content: u64) -> Self {
-        Self { at, route_seq, content }
+    pub(crate) fn from_parts(arrival: u64, route_seq: u64, content: u64) -> Self {
+        Self { at: arrival, route_seq, content }
     }
 
     /// Position in the route table.
@@ -79,10 +82,10 @@ impl Ticket {
         Flags((self.content >> 48) as u16)
     }
 
-    /// The same packet at the next step of its route, where it arrives at `at`.
+    /// The same packet at the next step of its route, where it arrives at `arrival`.
     #[inline(always)]
-    pub(crate) fn advance(self, at: u64) -> Self {
-        Self { at, route_seq: self.route_seq + 1, content: self.content }
+    pub(crate) fn advance(self, arrival: u64) -> Self {
+        Self { at: arrival, route_seq: self.route_seq + 1, content: self.content }
     }
 
     /// Whether the packet has no options.
@@ -252,13 +255,13 @@ mod tests {
             tcp.set_blocks(&blocks);
             (options, queued)
         });
-        let part = (number(), number(), number(), number())
+        let frame_part = (number(), number(), number(), number())
             .prop_map(|(stream, frame, offset, size)| FramePart { stream, frame, offset, size });
         let counts =
             (number(), number()).prop_map(|(capable, marked)| MarkCounts { capable, marked });
         let plain = prop_oneof![
             Just(Options::None),
-            (number(), prop::option::of(part))
+            (number(), prop::option::of(frame_part))
                 .prop_map(|(segment, part)| Options::QuicData { segment, part }),
             (number(), number(), blocks(), prop::option::of(counts)).prop_map(
                 |(first, delay, older, counts)| Options::QuicAck(AckFrame::new(

@@ -21,8 +21,8 @@ struct Chunk([Ticket; ROOM as usize]);
 
 impl Chunk {
     #[inline(always)]
-    fn at(&self, place: u32) -> &Ticket {
-        &self.0[(place % ROOM) as usize]
+    fn at(&self, slot: u32) -> &Ticket {
+        &self.0[(slot % ROOM) as usize]
     }
 }
 
@@ -72,20 +72,20 @@ impl Store {
     }
 
     #[inline(always)]
-    fn get(&self, place: u32) -> Option<&Ticket> {
-        Some(self.chunks.get((place / ROOM) as usize)?.at(place))
+    fn get(&self, slot: u32) -> Option<&Ticket> {
+        Some(self.chunks.get((slot / ROOM) as usize)?.at(slot))
     }
 
     #[inline(always)]
-    fn set(&mut self, place: u32, ticket: Ticket) {
-        self.chunks[(place / ROOM) as usize].0[(place % ROOM) as usize] = ticket;
+    fn set(&mut self, slot: u32, ticket: Ticket) {
+        self.chunks[(slot / ROOM) as usize].0[(slot % ROOM) as usize] = ticket;
     }
 }
 
 /// Whether a place is the last of its chunk; so is [`NONE`].
 #[inline(always)]
-fn is_last(place: u32) -> bool {
-    place % ROOM == ROOM - 1
+fn is_last(slot: u32) -> bool {
+    slot % ROOM == ROOM - 1
 }
 
 /// Packets, first in first out.
@@ -222,10 +222,10 @@ impl Queue {
     ) -> u64 {
         while let Some(Chunk(tickets)) = store.chunks.get((self.head / ROOM) as usize) {
             let here = &tickets[self.in_first_chunk()];
-            let taken = here.iter().take_while(|ticket| ticket.at < until).count();
-            take(&here[..taken]);
-            if let Some(later) = here.get(taken) {
-                self.head += taken as u32;
+            let count = here.iter().take_while(|ticket| ticket.at < until).count();
+            take(&here[..count]);
+            if let Some(later) = here.get(count) {
+                self.head += count as u32;
                 return later.at;
             }
             self.leave_chunk(store);
@@ -235,15 +235,15 @@ impl Queue {
 
     /// All packets, first to last.
     pub(crate) fn iter(self, store: &Store) -> impl Iterator<Item = &Ticket> {
-        let mut rest = self;
+        let mut remaining = self;
         std::iter::from_fn(move || {
-            let first = rest.front(store)?;
-            rest.head = if rest.head == rest.tail {
+            let first = remaining.front(store)?;
+            remaining.head = if remaining.head == remaining.tail {
                 NONE
-            } else if is_last(rest.head) {
-                store.next[(rest.head / ROOM) as usize] * ROOM
+            } else if is_last(remaining.head) {
+                store.next[(remaining.head / ROOM) as usize] * ROOM
             } else {
-                rest.head + 1
+                remaining.head + 1
             };
             Some(first)
         })
@@ -256,8 +256,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
-    fn ticket(at: u64) -> Ticket {
-        Ticket::from_parts(at, 0, 0)
+    fn ticket(arrival: u64) -> Ticket {
+        Ticket::from_parts(arrival, 0, 0)
     }
 
     /// An operation on one of three queues.
@@ -339,13 +339,13 @@ mod tests {
     #[test]
     fn memory_is_used_again() {
         let (mut store, mut queue) = (Store::new(), Queue::EMPTY);
-        for at in 0..25 {
-            queue.push(&mut store, ticket(at));
+        for arrival in 0..25 {
+            queue.push(&mut store, ticket(arrival));
         }
-        for at in 25..10_000 {
-            queue.push(&mut store, ticket(at));
+        for arrival in 25..10_000 {
+            queue.push(&mut store, ticket(arrival));
             let first = queue.pop(&mut store).map(|(ticket, next)| (ticket.at, next));
-            assert_eq!(first, Some((at - 25, at - 24)));
+            assert_eq!(first, Some((arrival - 25, arrival - 24)));
         }
         assert!(store.chunks.len() <= 4, "{} chunks", store.chunks.len());
         assert_eq!(size_of::<Chunk>(), 384);

@@ -25,11 +25,11 @@ pub(super) fn results(plan: &Plan, threads: usize) -> (String, usize) {
 }
 
 fn assert_same(plan: &Plan, threads: &[usize]) {
-    let (one, _) = results(plan, 1);
+    let (on_one_thread, _) = results(plan, 1);
     for &threads in threads {
         let (several, used) = results(plan, threads);
         assert!(used > 1, "{threads} threads are one");
-        assert!(several == one, "{threads} threads, {used} used");
+        assert!(several == on_one_thread, "{threads} threads, {used} used");
     }
 }
 
@@ -98,15 +98,15 @@ fn a_run_whose_flows_all_end_early_ends() {
 
 #[test]
 fn what_cannot_be_divided_is_run_by_one_thread_and_said() {
-    let said = |plan: &Plan, threads| {
+    let reason_for = |plan: &Plan, threads| {
         let (_, used) = run(plan, threads);
         assert_eq!(used.threads, 1);
         used.reason.unwrap()
     };
     let ns2 = hosts_on_routers(7, "ns2", "fifo", "dumbbell", &[30, 5, 60, 40]);
-    assert!(said(&ns2, Threads::Exactly(2)).contains("ns-2"));
+    assert!(reason_for(&ns2, Threads::Exactly(2)).contains("ns-2"));
     let short = hosts_on_routers(7, "rfc", "fifo", "dumbbell", &[30, 5, 60, 40]);
-    assert!(said(&short, Threads::Auto(8)).contains("short"));
+    assert!(reason_for(&short, Threads::Auto(8)).contains("short"));
     assert_eq!(run(&short, Threads::One).1, Used { threads: 1, reason: None });
 }
 
@@ -118,10 +118,10 @@ fn auto_divides_what_has_many_parts() {
         let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
         choose(&plan, &RegistryOnly, Threads::Auto(2)).map(|division| division.threads)
     };
-    let chosen =
+    let count_chosen =
         |net: &serde_json::Value, flows: &serde_json::Value| chosen_for(net, flows, "30 s");
     let net = json!({ "kind": "dumbbell", "pairs": 20, "rate": "1 Gbps", "rtt": "40 ms" });
-    let reason = chosen(&net, &json!([{ "pair": 0, "count": 20 }])).unwrap_err().unwrap();
+    let reason = count_chosen(&net, &json!([{ "pair": 0, "count": 20 }])).unwrap_err().unwrap();
     assert!(reason.contains("parts that take turns"), "{reason}");
     let link = |a: String, b: String| json!({ "a": a, "b": b, "rate": 3e8, "delay": 0.01 });
     let ring = (0..8).map(|i| link(format!("r{i}"), format!("r{}", (i + 1) % 8)));
@@ -131,7 +131,7 @@ fn auto_divides_what_has_many_parts() {
         json!({ "src": format!("h{i}"), "dst": format!("h{}", (i + 1) % 8), "source":
                     { "kind": "cbr", "rate": "200 Mbps", "packet": "500 B" } })
     };
-    assert_eq!(chosen(&net, &json!((0..8).map(to_next).collect::<Vec<_>>())), Ok(2));
+    assert_eq!(count_chosen(&net, &json!((0..8).map(to_next).collect::<Vec<_>>())), Ok(2));
     // All of a data centre is one cluster on one thread.
     let centre = |k: u32| json!({ "kind": "fat-tree", "k": k, "rate": "10 Gbps", "delay": "1 us" });
     let flows = json!([{ "between": { "kind": "uniform-pairs" }, "count": 128 }]);
@@ -151,23 +151,24 @@ fn threads_that_would_wait_more_than_work_are_one() {
             "net": { "kind": "star", "hosts": hosts, "rate": "100 Mbps", "delay": delay, "buffer": "100 pkt" },
         }))
     };
-    let chosen = |plan: &Plan, threads| choose(plan, &RegistryOnly, threads).map(|of| of.threads);
-    let reason = |plan: &Plan| chosen(plan, Threads::Exactly(2)).unwrap_err().unwrap();
+    let count_chosen =
+        |plan: &Plan, threads| choose(plan, &RegistryOnly, threads).map(|of| of.threads);
+    let reason = |plan: &Plan| count_chosen(plan, Threads::Exactly(2)).unwrap_err().unwrap();
     let short = star("16 us", 33, 10.0);
     assert!(reason(&short).contains("wait for each other"), "{}", reason(&short));
-    assert_eq!(chosen(&short, Threads::Always(2)), Ok(2));
+    assert_eq!(count_chosen(&short, Threads::Always(2)), Ok(2));
     // It does not depend on how long the run is, beyond some milliseconds.
     assert!(reason(&star("16 us", 33, 1000.0)).contains("wait for each other"));
     assert!(reason(&star("1 ms", 33, 0.002)).contains("longer to start"));
-    assert_eq!(chosen(&star("1 ms", 33, 10.0), Threads::Exactly(2)), Ok(2));
+    assert_eq!(count_chosen(&star("1 ms", 33, 10.0), Threads::Exactly(2)), Ok(2));
     // More threads wait longer.
     let many = star("150 us", 65, 10.0);
-    assert_eq!(chosen(&many, Threads::Exactly(2)), Ok(2));
-    assert!(reason_of(chosen(&many, Threads::Exactly(16))).contains("wait for each other"));
+    assert_eq!(count_chosen(&many, Threads::Exactly(2)), Ok(2));
+    assert!(reason_of(count_chosen(&many, Threads::Exactly(16))).contains("wait for each other"));
 }
 
-fn reason_of(chosen: Result<usize, Option<String>>) -> String {
-    chosen.unwrap_err().unwrap()
+fn reason_of(choice: Result<usize, Option<String>>) -> String {
+    choice.unwrap_err().unwrap()
 }
 
 /// Runs a divided plan after a change of what its last thread has.
@@ -175,9 +176,9 @@ fn run_changed(change: impl FnOnce(&mut Sim<Divided>)) -> Result<Option<Results>
     let plan = hosts_on_routers(7, "rfc", "fifo", "dumbbell", &[30, 5, 60, 40]);
     let division = choose(&plan, &RegistryOnly, Threads::Always(3)).unwrap();
     assert_eq!(division.threads, 3);
-    let mut parts = build_parts(&plan, &division).unwrap();
-    change(&mut parts[2].0);
-    run_parts(&plan, &division, parts, &mut |_| true, &mut None)
+    let mut sims = build_parts(&plan, &division).unwrap();
+    change(&mut sims[2].0);
+    run_parts(&plan, &division, sims, &mut |_| true, &mut None)
 }
 
 #[test]

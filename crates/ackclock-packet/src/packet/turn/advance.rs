@@ -51,8 +51,8 @@ impl<C: Clock> Sim<C> {
         self.batch.wakes_later = true;
         // Links are independent: only the order of packets of one link matters.
         while let Some((index, mut onward)) = self.batch.onward.take() {
-            for (place, &Onward { ticket, hop }) in onward.iter().enumerate() {
-                self.prefetch_onward(&onward, place);
+            for (position, &Onward { ticket, hop }) in onward.iter().enumerate() {
+                self.prefetch_onward(&onward, position);
                 self.enter::<false>(p, hop, ticket, false);
             }
             onward.clear();
@@ -64,11 +64,11 @@ impl<C: Clock> Sim<C> {
     /// Handles the batch of a stage, and the local events before its last packet.
     fn handle_batch(&mut self, p: usize, stage: Stage) {
         let prefetches = self.prefetches_batch(p);
-        for place in 0..self.batch.order.len() {
+        for index in 0..self.batch.order.len() {
             if prefetches {
-                self.prefetch_packets(place);
+                self.prefetch_packets(index);
             }
-            let ticket = self.batch.ticket(self.batch.order[place]);
+            let ticket = self.batch.ticket(self.batch.order[index]);
             self.run_locals_before(p, stage, ticket);
             self.forward(p, ticket);
         }
@@ -78,20 +78,20 @@ impl<C: Clock> Sim<C> {
     /// packets only pass.
     fn relay_batch(&mut self, p: usize, link: u32) {
         (self.batch.wakes_later, self.batch.stops) = (true, false);
-        let (mut place, mut prefetched) = (0, 0);
-        while place < self.batch.order.len() {
+        let (mut index, mut prefetched) = (0, 0);
+        while index < self.batch.order.len() {
             let mut until = self.batch.order.len();
             if self.prefetcher.packets {
-                until = until.min(place + AT_ONCE);
-                (prefetched..until).for_each(|place| self.prefetch_relayed(place));
+                until = until.min(index + AT_ONCE);
+                (prefetched..until).for_each(|index| self.prefetch_relayed(index));
                 prefetched = until;
             }
-            place = self.pass(link, place, until);
-            if place < until {
-                let ticket = self.batch.ticket(self.batch.order[place]);
+            index = self.pass(link, index, until);
+            if index < until {
+                let ticket = self.batch.ticket(self.batch.order[index]);
                 let Hop { channel, .. } = self.routes.hop(ticket);
                 self.enter::<true>(p, Hop { link, channel }, ticket, false);
-                place += 1;
+                index += 1;
             }
         }
         self.wake_all();
@@ -100,35 +100,35 @@ impl<C: Clock> Sim<C> {
     /// Wakes the processes to which packets were sent.
     fn wake_all(&mut self) {
         let mut woken = std::mem::take(&mut self.batch.woken);
-        for (place, &(channel, at)) in woken.iter().enumerate() {
-            self.prefetch_next_woken(&woken, place);
-            self.wake(channel, at);
+        for (index, &(channel, arrival)) in woken.iter().enumerate() {
+            self.prefetch_next_woken(&woken, index);
+            self.wake(channel, arrival);
         }
         woken.clear();
         self.batch.woken = woken;
         self.batch.wakes_later = false;
     }
 
-    /// Sends packets of a batch over a link, from `place` on, as long as they only pass. Returns the place of
+    /// Sends packets of a batch over a link, from `index` on, as long as they only pass. Returns the index of
     /// the first that needs more work, or `until`.
     #[inline(always)]
-    fn pass(&mut self, link: u32, place: usize, until: usize) -> usize {
+    fn pass(&mut self, link: u32, index: usize, until: usize) -> usize {
         let Self { links, wires, routes, batch, schedule, .. } = self;
         let end = schedule.end;
         let Wires { channels, store, beyond, .. } = wires;
         let link = &mut links.list[link as usize];
         let Batch { tickets, order, index_mask, woken, onward, stops, .. } = &mut **batch;
-        for (place, &entry) in order[..until].iter().enumerate().skip(place) {
+        for (index, &entry) in order[..until].iter().enumerate().skip(index) {
             let ticket = tickets[(entry & *index_mask) as usize];
             let Hop { channel, .. } = routes.hop(ticket);
             if ticket.at >= link.plain_until || link.settle(ticket.at) {
-                return place;
+                return index;
             }
-            let Some(at) = link.admit(ticket.at, ticket.size()) else { return place };
+            let Some(arrival) = link.admit(ticket.at, ticket.size()) else { return index };
             link.count_arrival();
             if channel == Hop::ON {
-                let ticket = ticket.advance(at);
-                if at > end {
+                let ticket = ticket.advance(arrival);
+                if arrival > end {
                     beyond.push(ticket);
                 } else {
                     let hop = routes.hop(ticket);
@@ -139,9 +139,9 @@ impl<C: Clock> Sim<C> {
             *stops = true;
             let queue = &mut channels[channel as usize].queue;
             if queue.is_empty() {
-                woken.push((channel, at));
+                woken.push((channel, arrival));
             }
-            queue.push(store, ticket.advance(at));
+            queue.push(store, ticket.advance(arrival));
         }
         until
     }

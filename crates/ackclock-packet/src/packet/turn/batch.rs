@@ -98,7 +98,7 @@ impl Batch {
 
     /// The packet at a place of the order.
     #[inline(always)]
-    pub(crate) fn at(&self, place: usize) -> Option<&Ticket> {
-        self.tickets.get((self.order.get(place)? & self.index_mask) as usize)
+    pub(crate) fn at(&self, index: usize) -> Option<&Ticket> {
+        self.tickets.get((self.order.get(index)? & self.index_mask) as usize)
     }
 }

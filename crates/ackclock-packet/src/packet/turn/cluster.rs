@@ -22,7 +22,7 @@ impl<C: Clock> Sim<C> {
         self.find_next_local(p);
         for _ in 0..TURN {
             let local_at = self.schedule.next_local;
-            let Pending { heads, channels: own, .. } =
+            let Pending { heads, channels: own_channels, .. } =
                 &mut self.schedule.processes[p].stages[Stage::Node as usize];
             let Heads::Single(heads) = heads else { return until };
             let first = heads.first();
@@ -36,7 +36,7 @@ impl<C: Clock> Sim<C> {
                 self.find_next_local(p);
                 continue;
             }
-            let queue = &mut self.wires.channels[(own.start + first.who) as usize].queue;
+            let queue = &mut self.wires.channels[(own_channels.start + first.who) as usize].queue;
             let store = &mut self.wires.store;
             let Some((ticket, next)) = queue.pop(store) else { return until };
             heads.set(first.who, next);

@@ -175,8 +175,8 @@ impl Sim<Divided> {
                 return;
             }
         }
-        let done = self.run_turn(p, horizon);
-        self.schedule.set_done(p, done);
+        let turn_end = self.run_turn(p, horizon);
+        self.schedule.set_done(p, turn_end);
         self.schedule.schedule(p);
         self.prefetch_next_process(p as u32);
     }
@@ -188,8 +188,8 @@ impl Sim<Divided> {
             return;
         }
         let mut leaving = std::mem::take(&mut self.border.leaving);
-        for (place, &channel) in leaving.iter().enumerate() {
-            self.prefetch_leaving(&leaving, place);
+        for (index, &channel) in leaving.iter().enumerate() {
+            self.prefetch_leaving(&leaving, index);
             let to = self.wires.channels[channel as usize].to;
             let to = usize::from(self.border.homes[to as usize]);
             while let Some((ticket, _)) = {
@@ -214,8 +214,8 @@ impl Sim<Divided> {
 
     /// Puts packets from other threads into their channels.
     fn import(&mut self, parcels: &[Parcel]) {
-        for (place, parcel) in parcels.iter().enumerate() {
-            self.prefetch_arrivals(parcels, place);
+        for (index, parcel) in parcels.iter().enumerate() {
+            self.prefetch_arrivals(parcels, index);
             let id = parcel.channel as usize;
             let ticket = parcel.unpack(&mut self.wires.options);
             let Channel { queue, to, stage, entrant } = &mut self.wires.channels[id];

@@ -239,9 +239,9 @@ impl<'a> Member<'a> {
 
     /// Waits for news; `next` is as of [`Self::publish_turn`].
     pub(crate) fn wait(&self, next: u64, naps: bool) -> Woken {
-        let rest = Rest { next, sent: self.sent, received: self.received };
+        let waiting = Rest { next, sent: self.sent, received: self.received };
         let is_new = |from: &Incoming| self.exchange.number(from.from) != from.seen;
-        self.exchange.wait(self.me, rest, naps, || {
+        self.exchange.wait(self.me, waiting, naps, || {
             self.exchange.floor() != self.floor || self.incoming.iter().any(is_new)
         })
     }

@@ -58,11 +58,11 @@ impl<C: Clock> Sim<C> {
         }
     }
 
-    /// Prefetches one of the next stubs, when the one at `place` runs.
+    /// Prefetches one of the next stubs, when the one at `index` runs.
     #[inline(always)]
-    pub(crate) fn prefetch_next_stub(&mut self, stubs: &[u32], place: usize) {
+    pub(crate) fn prefetch_next_stub(&mut self, stubs: &[u32], index: usize) {
         if self.prefetcher.processes
-            && let Some(&next) = stubs.get(place + STUBS)
+            && let Some(&next) = stubs.get(index + STUBS)
         {
             self.prefetch_process(next);
         }
@@ -146,24 +146,24 @@ impl<C: Clock> Sim<C> {
         prefetch_at(end.answer, Link::<C>::BUSY_BYTES);
     }
 
-    /// Prefetches one of the next processes to be woken, when the one at `place` is.
+    /// Prefetches one of the next processes to be woken, when the one at `index` is.
     #[inline(always)]
-    pub(crate) fn prefetch_next_woken(&self, woken: &[(u32, u64)], place: usize) {
+    pub(crate) fn prefetch_next_woken(&self, woken: &[(u32, u64)], index: usize) {
         if !self.prefetcher.packets {
             return;
         }
-        let Some(&(channel, _)) = woken.get(place + WOKEN) else { return };
+        let Some(&(channel, _)) = woken.get(index + WOKEN) else { return };
         self.prefetch_reader(&self.wires.channels[channel as usize]);
     }
 
-    /// Prefetches for the packets from another thread after the one at `place`.
+    /// Prefetches for the packets from another thread after the one at `index`.
     #[inline(always)]
-    pub(crate) fn prefetch_arrivals(&self, parcels: &[Parcel], place: usize) {
+    pub(crate) fn prefetch_arrivals(&self, parcels: &[Parcel], index: usize) {
         if !self.prefetcher.packets {
             return;
         }
         let channel = |ahead: usize| {
-            let parcel = parcels.get(place + ahead)?;
+            let parcel = parcels.get(index + ahead)?;
             Some(&self.wires.channels[parcel.channel as usize])
         };
         channel(ARRIVED).inspect(|channel| prefetch(*channel));
@@ -173,14 +173,14 @@ impl<C: Clock> Sim<C> {
         });
     }
 
-    /// Prefetches for the channels whose packets leave for another thread after those of the one at `place`.
+    /// Prefetches for the channels whose packets leave for another thread after those of the one at `index`.
     #[inline(always)]
-    pub(crate) fn prefetch_leaving(&self, leaving: &[u32], place: usize) {
+    pub(crate) fn prefetch_leaving(&self, leaving: &[u32], index: usize) {
         if !self.prefetcher.packets {
             return;
         }
         let channel =
-            |ahead: usize| Some(&self.wires.channels[*leaving.get(place + ahead)? as usize]);
+            |ahead: usize| Some(&self.wires.channels[*leaving.get(index + ahead)? as usize]);
         channel(LEAVING).inspect(|channel| prefetch(*channel));
         channel(LEAVING_TICKET).inspect(|channel| channel.queue.prefetch_first(&self.wires.store));
         let ticket = channel(LEAVING_OPTIONS).and_then(|c| c.queue.front(&self.wires.store));
@@ -210,9 +210,9 @@ impl<C: Clock> Sim<C> {
         self.prefetcher.packets && !is_covered
     }
 
-    /// Prefetches for the packets after the one at `place` of the batch.
-    pub(crate) fn prefetch_packets(&self, place: usize) {
-        let packet = |ahead: usize| self.batch.at(place + ahead);
+    /// Prefetches for the packets after the one at `index` of the batch.
+    pub(crate) fn prefetch_packets(&self, index: usize) {
+        let packet = |ahead: usize| self.batch.at(index + ahead);
         packet(TICKET).inspect(|ticket| prefetch(*ticket));
         packet(ROUTE).inspect(|ticket| prefetch(self.routes.at(ticket.route())));
         let next =
@@ -222,9 +222,9 @@ impl<C: Clock> Sim<C> {
     }
 
     /// The same for a batch that enters one link: packets that pass it at once are handled later.
-    pub(crate) fn prefetch_relayed(&self, place: usize) {
+    pub(crate) fn prefetch_relayed(&self, index: usize) {
         // The work for each packet is short, so distances are doubled.
-        let packet = |ahead: usize| self.batch.at(place + 2 * ahead);
+        let packet = |ahead: usize| self.batch.at(index + 2 * ahead);
         packet(TICKET).inspect(|ticket| prefetch(*ticket));
         // The step after it, too: it is mostly in the same cache line.
         packet(ROUTE).inspect(|ticket| {
@@ -242,14 +242,14 @@ impl<C: Clock> Sim<C> {
         channel(QUEUES).inspect(|channel| channel.queue.prefetch(&self.wires.store));
     }
 
-    /// Prefetches for the packets that are sent on after the one at `place`.
+    /// Prefetches for the packets that are sent on after the one at `index`.
     #[inline(always)]
-    pub(crate) fn prefetch_onward(&self, onward: &[Onward], place: usize) {
+    pub(crate) fn prefetch_onward(&self, onward: &[Onward], index: usize) {
         if self.prefetcher.packets {
-            onward.get(place + LINKS).inspect(|next| self.prefetch_passed_links(next));
-            onward.get(place + QUEUES).inspect(|next| self.prefetch_passed_queues(next));
+            onward.get(index + LINKS).inspect(|next| self.prefetch_passed_links(next));
+            onward.get(index + QUEUES).inspect(|next| self.prefetch_passed_queues(next));
         } else {
-            onward.get(place + ONWARD).inspect(|next| self.prefetch_passed_links(next));
+            onward.get(index + ONWARD).inspect(|next| self.prefetch_passed_links(next));
         }
     }
 

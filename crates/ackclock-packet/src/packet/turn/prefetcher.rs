@@ -54,8 +54,8 @@ impl Prefetcher {
     #[inline(always)]
     pub(crate) fn note_process(&mut self, p: u32) -> [usize; 4] {
         self.count = self.count.wrapping_add(1);
-        let at = self.count;
-        self.seen[at % 16] = p;
-        [2, 4, 6, 8].map(|ago| self.seen[at.wrapping_sub(ago) % 16] as usize)
+        let position = self.count;
+        self.seen[position % 16] = p;
+        [2, 4, 6, 8].map(|ago| self.seen[position.wrapping_sub(ago) % 16] as usize)
     }
 }

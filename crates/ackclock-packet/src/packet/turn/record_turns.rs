@@ -32,7 +32,7 @@ impl<C: Clock> Sim<C> {
     pub(crate) fn record_turns(&mut self, units: &Units, steps: u64) -> Vec<Turn> {
         let failure: Failure<'_> = &|| None;
         let mut turns = Vec::new();
-        let mut known = vec![0u64; units.links.len()];
+        let mut steps_before = vec![0u64; units.links.len()];
         // By process, its turns, each with the time before which it had done everything.
         let mut ends: Vec<Vec<(u64, u32)>> = vec![Vec::new(); units.links.len()];
         let mut all = 0;
@@ -48,7 +48,8 @@ impl<C: Clock> Sim<C> {
             let needs = needs.filter_map(|&(source, time)| {
                 // The first that reached far enough; where there is none, nothing more was sent after the last.
                 let ends = &ends[source as usize];
-                let enough = ends.partition_point(|&(done, _)| C::bound(done, time) < horizon);
+                let enough =
+                    ends.partition_point(|&(turn_end, _)| C::bound(turn_end, time) < horizon);
                 ends.get(enough).or(ends.last()).map(|of| of.1)
             });
             let needs = needs.collect();
@@ -56,17 +57,18 @@ impl<C: Clock> Sim<C> {
             if outlet != Stubs::NONE {
                 self.run_stubs(outlet, horizon, soonest, failure);
             }
-            let done = self.run_turn(p, horizon);
-            self.schedule.set_done(p, done);
+            let turn_end = self.run_turn(p, horizon);
+            self.schedule.set_done(p, turn_end);
             self.schedule.schedule(p);
             let passed = self.passed(units, p);
-            let steps =
-                passed - std::mem::replace(&mut known[p], passed) + self.tally.events - events;
+            let steps = passed - std::mem::replace(&mut steps_before[p], passed)
+                + self.tally.events
+                - events;
             all += steps;
             // A process that has no way out is never due.
-            let at = soonest.min(done).min(self.schedule.end);
-            ends[p].push((done, turns.len() as u32));
-            turns.push(Turn { unit: who, steps: steps as u32, at, needs });
+            let turn_time = soonest.min(turn_end).min(self.schedule.end);
+            ends[p].push((turn_end, turns.len() as u32));
+            turns.push(Turn { unit: who, steps: steps as u32, at: turn_time, needs });
         }
         turns
     }

@@ -50,7 +50,9 @@ impl<C: Clock> Sim<C> {
         let is_cut = ended.is_err();
         let until = match ended {
             Ok(until) => until,
-            Err(_) => Some(self.tally.cut_at.map_or_else(|| self.reached(), |at| Time(C::ps(at)))),
+            Err(_) => {
+                Some(self.tally.cut_at.map_or_else(|| self.reached(), |cut_at| Time(C::ps(cut_at))))
+            }
         };
         let (hops, events, lost) = (self.passed_links(), self.tally.events, self.largest_loss());
         Beginning { until, is_cut, hops, events, lost, widest }
@@ -89,8 +91,8 @@ impl<C: Clock> Sim<C> {
             if outlet != Stubs::NONE {
                 self.run_stubs(outlet, horizon, soonest, &|| None);
             }
-            let done = self.run_turn(p, horizon);
-            self.schedule.set_done(p, done);
+            let turn_end = self.run_turn(p, horizon);
+            self.schedule.set_done(p, turn_end);
             if self.failure.is_some() {
                 break;
             }
@@ -113,11 +115,11 @@ impl<C: Clock> Sim<C> {
         Time(C::ps(earliest.unwrap_or(u64::MAX).min(self.schedule.end)))
     }
 
-    /// Ends a trial within a turn, at an event at `at`.
+    /// Ends a trial within a turn, at an event at `time`.
     #[cold]
     #[inline(never)]
-    pub(crate) fn cut_turn(&mut self, at: u64) {
-        self.tally.cut_at = Some(at);
+    pub(crate) fn cut_turn(&mut self, time: u64) {
+        self.tally.cut_at = Some(time);
         end_with(Problem::new("", "a turn of a trial has too many events"))
     }
 

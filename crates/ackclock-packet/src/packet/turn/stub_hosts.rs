@@ -31,12 +31,12 @@ impl<C: Clock> Sim<C> {
         let process = self.schedule.stubs.process(outlet);
         let begin = self.schedule.progress[process as usize].next;
         self.batch.collect_for(process, begin, until);
-        for (place, &stub) in due.iter().enumerate() {
-            self.prefetch_next_stub(&due, place);
+        for (index, &stub) in due.iter().enumerate() {
+            self.prefetch_next_stub(&due, index);
             let p = stub as usize;
             let horizon = self.schedule.horizon(p, soonest);
-            let done = self.run_turn(p, horizon);
-            self.schedule.set_done(p, done);
+            let turn_end = self.run_turn(p, horizon);
+            self.schedule.set_done(p, turn_end);
             self.schedule.schedule_stub(p);
             self.tally.turns += 1;
             if self.has_failed(failure) {

@@ -20,8 +20,8 @@ impl<C: Clock> Link<C> {
         let present = C::ps(now);
         managed.report_rate(&self.rate, present);
         let Managed { disc, rng, queues, .. } = &mut **managed;
-        let (at, seconds) = (Time(present), C::seconds(now));
-        let mut ctx = QdiscCtx::new(at, seconds, rng, keys, dropped, queues);
+        let (time, seconds) = (Time(present), C::seconds(now));
+        let mut ctx = QdiscCtx::new(time, seconds, rng, keys, dropped, queues);
         disc.enqueue(packet, &mut ctx);
         let marks = ctx.marks;
         self.occupancy.set(present, disc.len());
@@ -41,14 +41,14 @@ impl<C: Clock> Link<C> {
         let present = C::ps(now);
         managed.report_rate(&self.rate, present);
         let Managed { disc, rng, queues, .. } = &mut **managed;
-        let (at, seconds) = (Time(present), C::seconds(now));
-        let mut ctx = QdiscCtx::new(at, seconds, rng, keys, dropped, queues);
+        let (time, seconds) = (Time(present), C::seconds(now));
+        let mut ctx = QdiscCtx::new(time, seconds, rng, keys, dropped, queues);
         let mut next = disc.dequeue(&mut ctx);
         let (marks, queue) = (ctx.marks, ctx.queue);
         self.occupancy.set(present, disc.len());
-        if let Some(Timed { at, packet }) = &mut next {
+        if let Some(Timed { at: arrived_at, packet }) = &mut next {
             let size = packet.size;
-            let waited = present - at.0;
+            let waited = present - arrived_at.0;
             self.wait_ps += u128::from(waited);
             if let Some(counts) = queues.get_mut(queue) {
                 counts.depart(size, Span(waited));
@@ -62,7 +62,7 @@ impl<C: Clock> Link<C> {
             self.service = Service { start: now, end };
             self.serving = size;
             // The packet is changed in place: moving it right after it was written stalls.
-            *at = Time(arrival);
+            *arrived_at = Time(arrival);
         }
         self.count_marks(marks);
         next
@@ -79,18 +79,18 @@ impl<C: Clock> Link<C> {
     #[inline(never)]
     fn next_release(&self, now: u64) -> Option<u64> {
         let ready = self.disc.as_ref()?.disc.ready_at()?.0;
-        let at = C::word_after(now, ready);
+        let word = C::word_after(now, ready);
         // A clock that rounds must neither stop nor be early.
-        if at > now && C::ps(at) >= ready {
-            return Some(at);
+        if word > now && C::ps(word) >= ready {
+            return Some(word);
         }
-        Some(C::after(at.max(now), C::word(1000)))
+        Some(C::after(word.max(now), C::word(1000)))
     }
 
-    /// The transmitter rests from `now` until `at`, when the discipline may send again.
-    pub(crate) fn rest_until(&mut self, at: u64) {
-        // Nothing is in service before `at`.
-        self.service = Service { start: at, end: at };
+    /// The transmitter rests from `now` until `end`, when the discipline may send again.
+    pub(crate) fn rest_until(&mut self, end: u64) {
+        // Nothing is in service before `end`.
+        self.service = Service { start: end, end };
     }
 
     /// Runs the discipline's timer.
@@ -104,8 +104,8 @@ impl<C: Clock> Link<C> {
             let present = C::ps(now);
             managed.report_rate(&self.rate, present);
             let Managed { disc, rng, queues, .. } = &mut **managed;
-            let (at, seconds) = (Time(present), C::seconds(now));
-            let mut ctx = QdiscCtx::new(at, seconds, rng, keys, dropped, queues);
+            let (time, seconds) = (Time(present), C::seconds(now));
+            let mut ctx = QdiscCtx::new(time, seconds, rng, keys, dropped, queues);
             disc.on_timer(&mut ctx);
             let marks = ctx.marks;
             self.occupancy.set(present, disc.len());

@@ -35,15 +35,15 @@ impl QueueDisc for RateLog {
     fn backlog(&self) -> Bytes {
         Bytes(0)
     }
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.0.lock().unwrap().push((at.0, rate.0));
+    fn on_rate(&mut self, time: Time, rate: BitRate) {
+        self.0.lock().unwrap().push((time.0, rate.0));
     }
 }
 
 #[test]
 fn each_rate_is_reported_once_to_a_discipline_before_it_is_called() {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let disc = Box::new(RateLog(Arc::clone(&seen)));
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let disc = Box::new(RateLog(Arc::clone(&reported)));
     let steps = [(0, BitRate(5)), (20, BitRate(7)), (30, BitRate(8)), (90, BitRate(9))];
     let rate = Rate::Steps(Box::new(Steps::new(BitRate(1), &steps)));
     let rng = Stream::new(1, Purpose::Qdisc, 0);
@@ -51,11 +51,11 @@ fn each_rate_is_reported_once_to_a_discipline_before_it_is_called() {
     let mut dropped = Vec::new();
     let packet = || Packet::new(FlowId(0), 0, 1000, Flags::default());
     link.enqueue(packet(), 10, &[[0, 0]], &mut dropped);
-    assert_eq!(*seen.lock().unwrap(), [(0, 5)]);
+    assert_eq!(*reported.lock().unwrap(), [(0, 5)]);
     assert!(link.transmit(30, &[[0, 0]], &mut dropped).is_none());
-    assert_eq!(*seen.lock().unwrap(), [(0, 5), (20, 7), (30, 8)]);
+    assert_eq!(*reported.lock().unwrap(), [(0, 5), (20, 7), (30, 8)]);
     link.run_timer(89, &[[0, 0]], &mut dropped);
-    assert_eq!(seen.lock().unwrap().len(), 3);
+    assert_eq!(reported.lock().unwrap().len(), 3);
 }
 
 #[test]

@@ -44,8 +44,8 @@ fn refused(change: impl FnOnce(&mut Results)) -> String {
 
 #[test]
 fn a_utilisation_above_1_or_below_0_is_refused() {
-    let found = refused(|r| r.links[2].utilisation = 1.000_001);
-    assert_eq!(found, "link narrow: utilisation is 1.000001, outside of [0, 1]");
+    let fault = refused(|r| r.links[2].utilisation = 1.000_001);
+    assert_eq!(fault, "link narrow: utilisation is 1.000001, outside of [0, 1]");
     assert!(refused(|r| r.links[2].utilisation = -1e-12).contains("utilisation is -0.00"));
     assert!(refused(|r| r.links[2].utilisation = f64::NAN).contains("utilisation is NaN"));
 }
@@ -55,14 +55,14 @@ fn queues_and_waiting_times_that_cannot_be_are_refused() {
     assert!(refused(|r| r.links[0].queue_mean = -0.5).starts_with("link access: the mean of"));
     assert!(refused(|r| r.links[0].queue_p99 = f64::NAN).contains("99th percentile"));
     // The run lasts 10 s.
-    let found = refused(|r| r.links[0].delay_mean_s = 10.1);
-    assert_eq!(found, "link access: the mean waiting time is 10.1 s in a run of 10 s");
+    let fault = refused(|r| r.links[0].delay_mean_s = 10.1);
+    assert_eq!(fault, "link access: the mean waiting time is 10.1 s in a run of 10 s");
 }
 
 #[test]
 fn a_window_that_is_no_number_is_refused() {
-    let found = refused(|r| r.flows[1].sender.cwnd = f64::INFINITY);
-    assert!(found.starts_with("flow f1: cwnd is inf and ssthresh "), "{found}");
+    let fault = refused(|r| r.flows[1].sender.cwnd = f64::INFINITY);
+    assert!(fault.starts_with("flow f1: cwnd is inf and ssthresh "), "{fault}");
     assert!(refused(|r| r.flows[0].sender.ssthresh = f64::NAN).starts_with("flow f0: cwnd is"));
 }
 
@@ -78,12 +78,12 @@ fn goodput_above_the_narrowest_link_is_refused() {
         check(&results, &plan)
     };
     assert_eq!(of(625_000), Ok(()));
-    let found = of(625_000 + 25 * 1500).unwrap_err();
+    let fault = of(625_000 + 25 * 1500).unwrap_err();
     assert!(
-        found.starts_with("flow f0: 5300000 bit were delivered in the window of 5 s"),
-        "{found}"
+        fault.starts_with("flow f0: 5300000 bit were delivered in the window of 5 s"),
+        "{fault}"
     );
-    assert!(found.contains("in which link narrow can send 5000000 bit"), "{found}");
+    assert!(fault.contains("in which link narrow can send 5000000 bit"), "{fault}");
 }
 
 /// Neither flow alone has more than the link can send, both together have.
@@ -95,12 +95,12 @@ fn goodputs_that_together_are_above_a_link_are_refused() {
     for flow in &mut results.flows {
         flow.receiver.delivered_bytes = flow.receiver_at_warmup.delivered_bytes + 400_000;
     }
-    let found = check(&results, &plan).unwrap_err();
+    let fault = check(&results, &plan).unwrap_err();
     assert!(
-        found.starts_with(
+        fault.starts_with(
             "link narrow: 6400000 bit of its flows were delivered in the window of 5 s"
         ),
-        "{found}"
+        "{fault}"
     );
 }
 
@@ -120,9 +120,9 @@ fn what_was_held_at_the_end_of_the_warm_up_is_not_of_the_window() {
 
 #[test]
 fn an_rtt_below_propagation_or_longer_than_the_run_is_refused() {
-    let found = refused(|r| r.flows[0].sender.rtt_min_s = 0.0199);
-    assert!(found.starts_with("flow f0: the smallest of "), "{found}");
-    assert!(found.ends_with("RTT samples is 0.0199 s in a run of 10 s; propagation takes 0.02 s"));
+    let fault = refused(|r| r.flows[0].sender.rtt_min_s = 0.0199);
+    assert!(fault.starts_with("flow f0: the smallest of "), "{fault}");
+    assert!(fault.ends_with("RTT samples is 0.0199 s in a run of 10 s; propagation takes 0.02 s"));
     let sum = |r: &mut Results, mean: f64| {
         let sender = &mut r.flows[0].sender;
         sender.rtt_sum_s = mean * sender.rtt_count as f64;
@@ -133,9 +133,9 @@ fn an_rtt_below_propagation_or_longer_than_the_run_is_refused() {
 
 #[test]
 fn a_transfer_faster_than_propagation_is_refused() {
-    let found = refused(|r| r.flows[1].sender.completed_s = 0.0199);
+    let fault = refused(|r| r.flows[1].sender.completed_s = 0.0199);
     assert!(
-        found.starts_with("flow f1: all data, which began at 0 s, was acknowledged by 0.0199 s")
+        fault.starts_with("flow f1: all data, which began at 0 s, was acknowledged by 0.0199 s")
     );
     assert!(
         refused(|r| r.flows[1].sender.completed_s = 10.1).contains("by 10.1 s in a run of 10 s")
@@ -145,12 +145,12 @@ fn a_transfer_faster_than_propagation_is_refused() {
 /// The second flow transfers 100 kB, all of which arrives.
 #[test]
 fn a_completed_transfer_that_has_not_delivered_its_size_is_refused() {
-    let found = refused(|r| r.flows[1].receiver.delivered_bytes = 0);
-    assert!(found.starts_with("flow f1: a transfer of 100000 B was complete at "), "{found}");
-    assert!(found.ends_with(" s, of which 0 B were delivered"), "{found}");
+    let fault = refused(|r| r.flows[1].receiver.delivered_bytes = 0);
+    assert!(fault.starts_with("flow f1: a transfer of 100000 B was complete at "), "{fault}");
+    assert!(fault.ends_with(" s, of which 0 B were delivered"), "{fault}");
     assert!(refused(|r| r.flows[1].receiver.delivered_bytes -= 1).contains("99999 B"));
-    let found = refused(|r| r.flows[1].receiver.delivered_bytes += 1);
-    assert_eq!(found, "flow f1: 100001 B of a transfer of 100000 B were delivered");
+    let fault = refused(|r| r.flows[1].receiver.delivered_bytes += 1);
+    assert_eq!(fault, "flow f1: 100001 B of a transfer of 100000 B were delivered");
 }
 
 /// Its acknowledgements hide losses, whether they are of segments ahead or not.
@@ -173,10 +173,10 @@ fn a_packet_that_changes_its_flow_is_noticed() {
         let mut sim = ended(&plan);
         sim.flows.ends[1].received += 1;
         sim.flows.ends[3].received -= 1;
-        let found = sim.into_ended().finish(&plan, None).unwrap_err();
+        let fault = sim.into_ended().finish(&plan, None).unwrap_err();
         assert!(
-            found.starts_with("flow f0: ") && found.contains(" data packets sent, but "),
-            "{found}"
+            fault.starts_with("flow f0: ") && fault.contains(" data packets sent, but "),
+            "{fault}"
         );
     }
 }
@@ -186,29 +186,29 @@ fn a_packet_that_vanishes_at_a_link_or_on_a_wire_is_noticed() {
     let plan = plan("codel");
     let mut sim = ended(&plan);
     sim.links.list[2].count_arrival();
-    let found = sim.into_ended().finish(&plan, None).unwrap_err();
-    assert!(found.starts_with("link narrow: "), "{found}");
+    let fault = sim.into_ended().finish(&plan, None).unwrap_err();
+    assert!(fault.starts_with("link narrow: "), "{fault}");
     let mut sim = ended(&plan);
     sim.flows.ends[0].sent += 1;
-    let found = sim.into_ended().finish(&plan, None).unwrap_err();
-    assert!(found.contains("packets sent and 0 copied, but"), "{found}");
+    let fault = sim.into_ended().finish(&plan, None).unwrap_err();
+    assert!(fault.contains("packets sent and 0 copied, but"), "{fault}");
 }
 
 #[test]
 fn a_clock_that_goes_back_is_noticed() {
     let plan = plan("fifo");
     let mut sim = ended(&plan);
-    let done = sim.schedule.progress[0].done;
-    assert!(done > 0);
-    sim.schedule.set_done(0, done - 1);
-    let found = sim.into_ended().finish(&plan, None).unwrap_err();
-    assert!(found.starts_with("process 0: its clock went back from 10"), "{found}");
+    let progress = sim.schedule.progress[0].done;
+    assert!(progress > 0);
+    sim.schedule.set_done(0, progress - 1);
+    let fault = sim.into_ended().finish(&plan, None).unwrap_err();
+    assert!(fault.starts_with("process 0: its clock went back from 10"), "{fault}");
     // The order of turns.
     let mut sim = ended(&plan);
     sim.schedule.note_soonest(5);
     sim.schedule.note_soonest(4);
-    let found = sim.into_ended().finish(&plan, None).unwrap_err();
-    assert!(found.starts_with("the clock of the schedule went back from "), "{found}");
+    let fault = sim.into_ended().finish(&plan, None).unwrap_err();
+    assert!(fault.starts_with("the clock of the schedule went back from "), "{fault}");
 }
 
 /// A packet of 1500 B takes 20 minutes at 10 bit/s, in which the clock of timestamps makes four turns and a half: samples

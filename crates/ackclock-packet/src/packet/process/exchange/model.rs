@@ -90,9 +90,9 @@ impl State {
         exchange.floor.store(self.floor.into(), Ordering::SeqCst);
         exchange.finished.store(self.finished.into(), Ordering::SeqCst);
         for (who, thread) in self.threads.iter().enumerate() {
-            let seen = &exchange.seen[who];
-            seen.promise.store(thread.shown_promise.into(), Ordering::SeqCst);
-            seen.is_asleep.store(thread.is_asleep, Ordering::SeqCst);
+            let published = &exchange.seen[who];
+            published.promise.store(thread.shown_promise.into(), Ordering::SeqCst);
+            published.is_asleep.store(thread.is_asleep, Ordering::SeqCst);
             exchange.set_clock(who as u32, thread.shown_clock.into());
             exchange.resting()[who] = thread.resting.map(|(next, sent, received)| Rest {
                 next: next.into(),
@@ -105,11 +105,11 @@ impl State {
         self.finished = exchange.finished.load(Ordering::SeqCst) as u8;
         for who in 0..count {
             let is_asleep = exchange.seen[who].is_asleep.load(Ordering::SeqCst);
-            let rest = exchange.resting()[who];
+            let resting = exchange.resting()[who];
             let thread = &mut self.threads[who];
             thread.shown_promise = exchange.promise(who) as u8;
             thread.shown_clock = exchange.clock(who as u32) as u8;
-            thread.resting = rest.map(|r| (r.next as u8, r.sent as u8, r.received as u8));
+            thread.resting = resting.map(|r| (r.next as u8, r.sent as u8, r.received as u8));
             // Who wakes another unparks it.
             thread.token |= who != me && thread.is_asleep && !is_asleep;
             thread.is_asleep = is_asleep;
@@ -158,8 +158,8 @@ impl Model {
 
     /// The earliest effect of the events of a thread.
     fn next_effect(&self, of: &Thread, me: usize) -> u8 {
-        let first = of.events.iter().map(|event| event.0).min().filter(|&at| at <= self.end);
-        first.map_or(NEVER, |at| at + self.delays[me])
+        let first = of.events.iter().map(|event| event.0).min().filter(|&time| time <= self.end);
+        first.map_or(NEVER, |time| time + self.delays[me])
     }
 
     fn others(of: &Thread) -> u8 {
@@ -178,8 +178,8 @@ impl Model {
     }
 
     fn promised(&self, of: &Thread, me: usize) -> u8 {
-        let others = Self::others(of).saturating_add(self.delays[me]);
-        self.bounded(of.promise.max(self.next_effect(of, me).min(others)))
+        let of_others = Self::others(of).saturating_add(self.delays[me]);
+        self.bounded(of.promise.max(self.next_effect(of, me).min(of_others)))
     }
 
     /// All states that a step of a thread leads to; none if it cannot go on.
@@ -187,7 +187,8 @@ impl Model {
         let count = state.threads.len();
         let (before, after) = ((me + count - 1) % count, (me + 1) % count);
         let mut next = state.clone();
-        let shown = (state.threads[before].shown_promise, state.threads[before].shown_clock);
+        let published_before =
+            (state.threads[before].shown_promise, state.threads[before].shown_clock);
         let finished = usize::from(state.finished) == count;
         let mut other = Vec::new();
         let thread = &mut next.threads[me];
@@ -197,11 +198,11 @@ impl Model {
                 if thread.is_new { Step::ReadPromise } else { Step::ReadFloor }
             }
             Step::ReadPromise => {
-                thread.promise_before = shown.0;
+                thread.promise_before = published_before.0;
                 Step::ReadClock
             }
             Step::ReadClock => {
-                thread.clock_before = shown.1;
+                thread.clock_before = published_before.1;
                 Step::ReadFloor
             }
             Step::ReadFloor => {
@@ -290,12 +291,12 @@ impl Model {
                 }
             }
             Step::NoteRest => {
-                let rest = Rest {
+                let waiting = Rest {
                     next: self.next_effect(thread, me).into(),
                     sent: thread.sent.into(),
                     received: thread.received.into(),
                 };
-                let has_raised = next.act(me, |exchange| exchange.note_rest(me, rest));
+                let has_raised = next.act(me, |exchange| exchange.note_rest(me, waiting));
                 next.floor = self.bounded(next.floor);
                 if has_raised { Step::ReadNumber } else { Step::Park }
             }
@@ -351,11 +352,11 @@ impl Model {
         }
         assert!(horizon >= thread.done);
         thread.done = horizon;
-        while let Some(&(at, hops)) = thread.events.first().filter(|event| event.0 < horizon) {
+        while let Some(&(time, hops)) = thread.events.first().filter(|event| event.0 < horizon) {
             thread.events.remove(0);
-            thread.handled.push((at, hops));
+            thread.handled.push((time, hops));
             if hops > 0 {
-                thread.leaving.push((at + self.delays[me], hops - 1));
+                thread.leaving.push((time + self.delays[me], hops - 1));
             }
         }
         Step::Push
@@ -383,12 +384,12 @@ impl Model {
             assert!(!all.is_empty(), "no thread can go on: {state:?}");
             for next in all {
                 let count = numbers.len();
-                let known = *numbers.entry(fingerprint(&next)).or_insert(count);
-                if known == count {
+                let number_of_state = *numbers.entry(fingerprint(&next)).or_insert(count);
+                if number_of_state == count {
                     before.push(Vec::new());
                     open.push(next);
                 }
-                before[known].push(number);
+                before[number_of_state].push(number);
             }
         }
         // From every state an end can be reached.
@@ -407,15 +408,15 @@ impl Model {
 fn in_order(model: &Model, events: &[&[Event]]) -> Vec<Vec<Event>> {
     let mut open: Vec<(u8, usize, u8)> = Vec::new();
     for (who, events) in events.iter().enumerate() {
-        open.extend(events.iter().map(|&(at, hops)| (at, who, hops)));
+        open.extend(events.iter().map(|&(time, hops)| (time, who, hops)));
     }
     let mut handled = vec![Vec::new(); events.len()];
     while let Some(&first) = open.iter().filter(|event| event.0 <= model.end).min() {
         open.retain(|event| *event != first);
-        let (at, who, hops) = first;
-        handled[who].push((at, hops));
+        let (time, who, hops) = first;
+        handled[who].push((time, hops));
         if hops > 0 {
-            open.push((at + model.delays[who], (who + 1) % events.len(), hops - 1));
+            open.push((time + model.delays[who], (who + 1) % events.len(), hops - 1));
         }
     }
     handled
@@ -439,22 +440,22 @@ fn check(model: &Model, events: &[&[Event]], least: usize) {
 /// With a packet under way the earliest effect of all who rest is not the earliest of the run.
 #[test]
 fn the_floor_rises_only_when_all_rest_and_every_packet_has_been_received() {
-    let rest = |next, sent, received| Rest { next, sent, received };
+    let waiting = |next, sent, received| Rest { next, sent, received };
     let exchange = Exchange::new(3, 0);
     exchange.seen[0].is_asleep.store(true, Ordering::SeqCst);
-    assert!(!exchange.note_rest(0, rest(30, 2, 0)));
-    assert!(!exchange.note_rest(1, rest(20, 0, 1)));
+    assert!(!exchange.note_rest(0, waiting(30, 2, 0)));
+    assert!(!exchange.note_rest(1, waiting(20, 0, 1)));
     // All rest, one of two packets is in no queue's thread yet.
-    assert!(!exchange.note_rest(2, rest(40, 0, 0)));
+    assert!(!exchange.note_rest(2, waiting(40, 0, 0)));
     assert_eq!(exchange.floor(), 0);
     assert!(exchange.seen[0].is_asleep.load(Ordering::SeqCst));
-    assert!(exchange.note_rest(2, rest(40, 0, 1)));
+    assert!(exchange.note_rest(2, waiting(40, 0, 1)));
     assert_eq!(exchange.floor(), 20);
     // The one that raised it goes on, the others are woken and rest until they note that they do not.
     assert!(!exchange.seen[0].is_asleep.load(Ordering::SeqCst));
-    assert_eq!(exchange.resting()[..], [Some(rest(30, 2, 0)), Some(rest(20, 0, 1)), None]);
+    assert_eq!(exchange.resting()[..], [Some(waiting(30, 2, 0)), Some(waiting(20, 0, 1)), None]);
     // It never falls.
-    assert!(exchange.note_rest(2, rest(10, 0, 1)));
+    assert!(exchange.note_rest(2, waiting(10, 0, 1)));
     assert_eq!(exchange.floor(), 20);
 }
 

@@ -87,14 +87,14 @@ fn receivers_get_the_layers_that_they_hold_and_branches_the_most_below_them() {
     // layer the packets before the join at 20.064 ms (at r1: 10.032 ms before) are not seen.
     let (plan, results) = run(&tree(&json!([group(&["a"], 1), group(&["b", "c"], 3)])));
     assert_eq!(delivered(&plan, &results), [99]);
-    let seen = |name: &str| {
+    let received = |name: &str| {
         let flow = plan.flows.iter().position(|flow| &*flow.name == name).unwrap();
         results.flows[flow].receiver.delivered_packets
     };
-    assert_eq!(seen("g1:b"), seen("g1:c"));
+    assert_eq!(received("g1:b"), received("g1:c"));
     // Joined at 30.096 ms: layer 0 from 100 ms, layer 1 from 66.7 ms, layer 2 from 41.7 ms.
-    assert_eq!(seen("g1:b"), 99 + 198 + 397);
-    assert_eq!(seen("g1:r2"), seen("g1:b"));
+    assert_eq!(received("g1:b"), 99 + 198 + 397);
+    assert_eq!(received("g1:r2"), received("g1:b"));
 }
 
 #[test]
@@ -103,14 +103,14 @@ fn a_lost_copy_is_noticed() {
         plan(&tree(&json!([{ "src": "s", "receivers": ["a", "b"], "layers": ["80 kbps"] }])));
     let mut sim = ended(&plan);
     sim.groups.branches[1].copies += 1;
-    let found = sim.into_ended().finish(&plan, None).unwrap_err();
-    assert!(found.starts_with("branch 1: "), "{found}");
+    let fault = sim.into_ended().finish(&plan, None).unwrap_err();
+    assert!(fault.starts_with("branch 1: "), "{fault}");
     // Two errors that cancel in the sums of the whole run.
     let mut sim = ended(&plan);
     sim.flows.ends[3].received += 1;
     sim.flows.ends[5].received -= 1;
-    let found = sim.into_ended().finish(&plan, None).unwrap_err();
-    assert!(found.contains("packets sent, but"), "{found}");
+    let fault = sim.into_ended().finish(&plan, None).unwrap_err();
+    assert!(fault.contains("packets sent, but"), "{fault}");
 }
 
 /// A star: a source on 10 Mbit/s, receivers a, b, c on 1 Mbit/s, 300 and 120 kbit/s, 20 ms each. Layers are
@@ -145,10 +145,10 @@ fn state(plan: &Plan, results: &Results) -> Vec<(u32, u64, f64)> {
 #[test]
 fn plm_converges_within_a_round_trip_and_a_check_interval_without_loss() {
     let (plan, results) = run(&star("fq", "plm", "20 s"));
-    let seen = state(&plan, &results);
-    let held: Vec<u32> = seen.iter().map(|receiver| receiver.0).collect();
-    assert_eq!(held, [5, 3, 2], "{seen:?}");
-    for (_, missing, last_s) in seen {
+    let receivers = state(&plan, &results);
+    let layers_held: Vec<u32> = receivers.iter().map(|receiver| receiver.0).collect();
+    assert_eq!(layers_held, [5, 3, 2], "{receivers:?}");
+    for (_, missing, last_s) in receivers {
         assert_eq!(missing, 0);
         assert!((1.0..1.5).contains(&last_s), "{last_s}");
     }
@@ -164,11 +164,14 @@ fn plm_holds_the_layers_that_fit_its_fair_share() {
         "source": { "kind": "cbr", "rate": "1 Mbps", "packet": "500 B" } }]);
     let (plan, results) = run(&scenario);
     let flow = plan.groups[0].receivers[1];
-    let at = |second: f64| {
+    let layers_at = |second: f64| {
         let rows = results.recorder.layers.iter().filter(|row| row.flow.0 == flow);
         rows.take_while(|row| row.at.seconds() <= second).last().unwrap().layers
     };
-    assert_eq!([at(4.9), at(10.0), at(15.0), at(19.9), at(29.9)], [3, 2, 2, 2, 3]);
+    assert_eq!(
+        [layers_at(4.9), layers_at(10.0), layers_at(15.0), layers_at(19.9), layers_at(29.9)],
+        [3, 2, 2, 2, 3]
+    );
     // The drop of layers takes effect a round trip after the source begins.
     let receiver = &results.flows[flow as usize].receiver;
     assert_eq!(receiver.missing_packets, 0);
@@ -279,8 +282,8 @@ fn wrong_groups_are_reported_by_key() {
             "groups[0].control.loss: 2 is out of range",
         ),
     ] {
-        let found = wrong(&|group| group[key] = value.clone());
-        assert!(found.len() == 1 && found[0].starts_with(begins), "{found:?}");
+        let problems = wrong(&|group| group[key] = value.clone());
+        assert!(problems.len() == 1 && problems[0].starts_with(begins), "{problems:?}");
     }
     // Problems of the tree and of the control are reported together.
     let both = wrong(&|group| {

@@ -15,50 +15,50 @@ fn plan(scenario: &Value) -> Plan {
 }
 
 /// Adds a piece to those before it. Each begins where they ended.
-fn join(whole: &mut Piece, mut piece: Piece, plan: &Plan) {
-    whole.windows.append(&mut piece.windows);
-    whole.rtts.append(&mut piece.rtts);
-    whole.states.append(&mut piece.states);
-    whole.layers.append(&mut piece.layers);
-    whole.frames.append(&mut piece.frames);
-    whole.probe_series.append(&mut piece.probe_series);
-    whole.packets.append(&mut piece.packets);
-    whole.drops.append(&mut piece.drops);
-    assert_eq!(piece.flow_samples.first * plan.flows.len(), whole.flow_samples.rows.len());
-    whole.flow_samples.rows.append(&mut piece.flow_samples.rows);
-    assert_eq!(piece.link_samples.first * plan.links.len(), whole.link_samples.rows.len());
-    whole.link_samples.rows.append(&mut piece.link_samples.rows);
+fn join(joined: &mut Piece, mut piece: Piece, plan: &Plan) {
+    joined.windows.append(&mut piece.windows);
+    joined.rtts.append(&mut piece.rtts);
+    joined.states.append(&mut piece.states);
+    joined.layers.append(&mut piece.layers);
+    joined.frames.append(&mut piece.frames);
+    joined.probe_series.append(&mut piece.probe_series);
+    joined.packets.append(&mut piece.packets);
+    joined.drops.append(&mut piece.drops);
+    assert_eq!(piece.flow_samples.first * plan.flows.len(), joined.flow_samples.rows.len());
+    joined.flow_samples.rows.append(&mut piece.flow_samples.rows);
+    assert_eq!(piece.link_samples.first * plan.links.len(), joined.link_samples.rows.len());
+    joined.link_samples.rows.append(&mut piece.link_samples.rows);
 }
 
 fn in_pieces(plan: &Plan, rows: usize) -> (Results, Piece, usize) {
-    let (mut whole, mut count) = (Piece::default(), 0);
+    let (mut joined, mut count) = (Piece::default(), 0);
     let mut take = |piece: Piece| {
-        join(&mut whole, piece, plan);
+        join(&mut joined, piece, plan);
         count += 1;
         true
     };
     let pieces = Pieces { rows, take: &mut take };
     let results = packet::run_in_pieces(plan, &RegistryOnly, &mut |_| true, pieces).unwrap();
-    (results, whole, count)
+    (results, joined, count)
 }
 
 fn assert_same(scenario: &Value, rows: usize) {
     let plan = plan(scenario);
     let all = packet::run(&plan, &mut |_| true).unwrap();
-    let (results, whole, count) = in_pieces(&plan, rows);
+    let (results, joined, count) = in_pieces(&plan, rows);
     assert!(count > 2, "{count} pieces");
     assert_eq!(results.digest, all.digest);
-    assert_eq!(whole.windows, all.recorder.windows);
-    assert_eq!(whole.rtts, all.recorder.rtts);
-    assert_eq!(whole.states, all.recorder.states);
-    assert_eq!(whole.layers, all.recorder.layers);
-    assert_eq!(whole.frames, all.recorder.frames);
+    assert_eq!(joined.windows, all.recorder.windows);
+    assert_eq!(joined.rtts, all.recorder.rtts);
+    assert_eq!(joined.states, all.recorder.states);
+    assert_eq!(joined.layers, all.recorder.layers);
+    assert_eq!(joined.frames, all.recorder.frames);
     // A probe without a value is not a number, which is not equal to itself.
-    assert_eq!(format!("{:?}", whole.probe_series), format!("{:?}", all.recorder.probe_series));
-    assert_eq!(whole.drops, all.drops);
-    assert_eq!(whole.packets, all.packets);
-    assert_eq!(whole.flow_samples.rows, all.flow_samples.rows());
-    assert_eq!(whole.link_samples.rows, all.link_samples);
+    assert_eq!(format!("{:?}", joined.probe_series), format!("{:?}", all.recorder.probe_series));
+    assert_eq!(joined.drops, all.drops);
+    assert_eq!(joined.packets, all.packets);
+    assert_eq!(joined.flow_samples.rows, all.flow_samples.rows());
+    assert_eq!(joined.link_samples.rows, all.link_samples);
     assert!(results.packets.is_empty() && results.recorder.windows.is_empty());
     assert!(results.flow_samples.rows().is_empty() && results.link_samples.is_empty());
 }
@@ -119,12 +119,12 @@ fn tables_of_other_networks_in_pieces_are_those_in_memory() {
 fn rows_in_memory_do_not_grow_with_the_run() {
     const HOLD: usize = 1000;
     for duration_s in [5.0, 20.0] {
-        let (results, whole, _) = in_pieces(&plan(&dumbbell("fifo", duration_s)), HOLD);
-        let rows = whole.packets.len() + whole.windows.len() + whole.rtts.len();
+        let (results, joined, _) = in_pieces(&plan(&dumbbell("fifo", duration_s)), HOLD);
+        let rows = joined.packets.len() + joined.windows.len() + joined.rtts.len();
         assert!(rows as f64 > 2000.0 * duration_s, "{rows} rows in {duration_s} s");
         // What processes record ahead of others within a turn or two comes on top.
-        let held = results.most_held_rows;
-        assert!((HOLD..2 * HOLD).contains(&held), "{held} rows held of {rows}");
+        let most_rows = results.most_held_rows;
+        assert!((HOLD..2 * HOLD).contains(&most_rows), "{most_rows} rows held of {rows}");
     }
 }
 

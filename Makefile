@@ -84,13 +84,14 @@ stacks: setup ## controls of s2n-quic in scenarios, connections of quinn and noq
 	$(BIN)/python -m pytest tests/stacks
 
 # Each at the version that its folder names, into target/guests; what has no tools here is left out.
-guests: setup ## guests: templates in Rust and Go, aioquic, quinn and noq behind the protocol; each is tried
+guests: setup ## guests: templates in Rust and Go, aioquic, quic-go, quinn and noq behind the protocol; each is tried
 	mkdir -p target/guests
 	$(PYTHON) -m venv target/guests/venv
 	target/guests/venv/bin/pip install --quiet --disable-pip-version-check -r examples/guests/aioquic/requirements.txt
 	cargo build --release --manifest-path examples/guests/rust/Cargo.toml --target-dir target/guests/rust
 	cp target/guests/rust/release/guest-template target/guests/template-rust
 	if command -v go; then cd examples/guests/go && CGO_ENABLED=0 go build -trimpath -o ../../../target/guests/template-go .; fi
+	if command -v go; then $(PYTHON) examples/guests/quic-go/build.py target/guests/quic-go; fi
 	cd crates/ackclock-stacks && cargo build --release --bin connection-guest --target-dir ../../target/stacks
 	cp target/stacks/release/connection-guest target/guests
 	$(BIN)/python -m pytest tests/guests

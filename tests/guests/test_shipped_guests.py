@@ -13,6 +13,7 @@ from ackclock.studies.guests import check_guest
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "target/guests"
 AIOQUIC = [str(BUILT / "venv/bin/python"), str(ROOT / "examples/guests/aioquic/guest.py")]
+QUIC_GO = [str(BUILT / "quic-go")]
 NET = {"kind": "dumbbell", "pairs": 1, "rate": "10 Mbps", "rtt": "40 ms", "buffer": "40 pkt"}
 
 pytestmark = pytest.mark.slow
@@ -32,18 +33,20 @@ def built(command: list[str]) -> list[str]:
         [str(BUILT / "template-go")],
         [*AIOQUIC, "reno"],
         [*AIOQUIC, "cubic"],
+        QUIC_GO,
         [str(BUILT / "connection-guest"), "quinn/cubic"],
     ],
-    ids=["rust", "go", "aioquic-reno", "aioquic-cubic", "quinn-cubic"],
+    ids=["rust", "go", "aioquic-reno", "aioquic-cubic", "quic-go", "quinn-cubic"],
 )
 def test_each_passes_the_test_of_the_protocol(command: list[str]) -> None:
     failed = [check for check in check_guest(built(command)) if not check.ok]
     assert failed == []
 
 
-def run(flow: dict[str, Any], loss: float) -> ackclock.Run:
+def run(flow: dict[str, Any], loss: float = 0, **net: Any) -> ackclock.Run:
     """Twenty seconds of one flow."""
-    document: dict[str, Any] = {"net": NET, "flows": [{"pair": 0, **flow}], "duration": "20 s"}
+    document: dict[str, Any] = {"net": NET | net, "flows": [{"pair": 0, **flow}]}
+    document["duration"] = "20 s"
     document |= {"warmup": "2 s"}
     if loss:
         document["links"] = [{"link": "r0->r1", "loss": loss}]
@@ -61,3 +64,36 @@ def test_aioquic_gets_what_our_quic_gets_and_repeats(cc: str, loss: float) -> No
     # A full link; or rates that some forty reductions each make, which a standard error of some 8 %
     # leaves undecided: three of the difference are a third.
     assert rates[0] == pytest.approx(rates[1], rel=0.33 if loss else 0.05)
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.005])
+def test_quic_go_gets_what_its_rule_gets_and_repeats(loss: float) -> None:
+    # Its source has Reno's growth and a reduction to 0.7 (internal/congestion/cubic_sender.go).
+    flow = {"guest": {"command": built(QUIC_GO)}}
+    theirs, again = run(flow, loss), run(flow, loss)
+    assert theirs.summary["digest"] == again.summary["digest"]
+    ours = run({"transport": "quic", "cc": {"kind": "aimd", "b": 0.7}}, loss)
+    rates = [r.flows.to_pylist()[0]["goodput_bps"] for r in (theirs, ours)]
+    assert rates[0] == pytest.approx(rates[1], rel=0.33 if loss else 0.05)
+
+
+def test_quic_go_answers_marks_by_reductions_and_loses_less() -> None:
+    flow = {"guest": {"command": built(QUIC_GO)}, "quic": {"ecn": True}}
+    qdisc = {"kind": "codel", "ecn": True}
+    with_ecn = run(flow, qdisc=qdisc)
+    without = run({**flow, "quic": {"ecn": False}}, qdisc=qdisc)
+    marks, drops = (
+        {link["id"]: link[name] for link in with_ecn.links.to_pylist()}["r0->r1"]
+        for name in ("marks", "drops")
+    )
+    assert marks > 10
+    lost = {link["id"]: link["drops"] for link in without.links.to_pylist()}["r0->r1"]
+    assert drops < lost
+    assert {link["id"]: link["marks"] for link in without.links.to_pylist()}["r0->r1"] == 0
+
+
+def test_quic_go_stops_when_the_scenario_says_so() -> None:
+    flow = {"guest": {"command": built(QUIC_GO)}, "start": "1 s", "stop": "10 s"}
+    (row,) = run(flow).flows.to_pylist()
+    # Nine seconds of 10 Mbit/s, but for headers (at most a tenth) and the start.
+    assert 0.85 * 11.25e6 < row["delivered_bytes"] < 11.25e6

@@ -1,0 +1,1 @@
+// Bodies of functions are in the runtime: see runtime/virtual.go.

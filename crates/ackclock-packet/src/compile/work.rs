@@ -40,6 +40,8 @@ struct Want {
     rtt_s: f64,
     /// Packets that its timer sends again, whatever the network carries.
     repeats: f64,
+    /// What it sends before anything is acknowledged, whatever its links carry [bytes].
+    first: f64,
 }
 
 /// Packets that are predicted at each place of a network.
@@ -66,17 +68,23 @@ pub fn passages(plan: &Plan) -> Passages {
         let most = |link: usize| levels[link] * want.active_s;
         let narrowest = flow.route.iter().map(|l| most(l.index())).fold(f64::INFINITY, f64::min);
         let mut bytes = if want.responds { want.bytes.min(narrowest) } else { want.bytes };
+        bytes = bytes.max(want.first);
         bytes += want.repeats * want.packet_bytes;
-        let (first, apart) = (bytes, want.packet_bytes);
-        sent.push(first / apart + want.setup);
+        let apart = want.packet_bytes;
+        sent.push(bytes / apart + want.setup);
         // What is under way at the end has not passed all links: those far away are reached later.
         let late = |since: f64| (1.0 - since / want.active_s.max(f64::MIN_POSITIVE)).max(0.0);
         let setup = |since: f64| if since <= want.active_s { want.setup } else { 0.0 };
+        let arriving = |bytes: f64, begun: f64| {
+            // The first window leaves at one instant.
+            let at_once = if begun <= want.active_s { bytes.min(want.first) } else { 0.0 };
+            (bytes * late(begun)).max(at_once) / apart
+        };
         let mut since = 0.0;
         let mut begun = want.setup * want.rtt_s;
         for link in &flow.route {
             let l = link.index();
-            links[l] += bytes / apart * late(begun) + setup(since);
+            links[l] += arriving(bytes, begun) + setup(since);
             let carried = bytes.min(most(l)).min(rates[l] * want.active_s);
             bytes = carried * (1.0 - plan.links[l].settings.loss);
             let once = plan.links[l].delay.seconds();
@@ -134,6 +142,7 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
             responds: true,
             rtt_s: 0.0,
             repeats: 0.0,
+            first: 0.0,
         };
         match &*flow.sender {
             PlanSender::Tcp { .. } | PlanSender::Quic { .. } => {
@@ -141,12 +150,13 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
                 want.setup = if flow.tcp.syn && active_s > 0.0 { 1.0 } else { 0.0 };
                 let sizes = [flow.tcp.wire_size(), flow.tcp.ack_size].map(f64::from);
                 want.rtt_s = round_trip(plan, flow, rates, sizes);
-                // What no link holds back leaves at once and is lost in the queue of the first.
                 let mut segments = segments(flow, until);
                 segments = segments.min(windows(flow, want.rtt_s, active_s));
-                let first = segments.min(f64::from(flow.tcp.initial_window));
+                // What no link holds back leaves at once and is in the queue of the first, or lost there.
+                let first = segments.min(f64::from(flow.tcp.first_window()));
                 segments = segments.min(lossy(plan, flow, want.rtt_s, active_s).max(first));
                 want.bytes = want.bytes.max(first * wire).min(segments.ceil() * wire);
+                want.first = first * wire;
                 want.repeats = repeats(flow, &want);
             }
             PlanSender::Branch { layers, .. } => {

@@ -84,6 +84,11 @@ pub struct TcpConfig {
 }
 
 impl TcpConfig {
+    /// Segments that a sender sends before anything is acknowledged.
+    pub fn first_window(&self) -> u32 {
+        self.initial_window.min(self.receiver_window)
+    }
+
     /// The era's defaults.
     pub fn of_era(era: Era) -> Self {
         let rfc = Self {

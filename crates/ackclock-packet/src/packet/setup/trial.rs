@@ -5,10 +5,11 @@
 //! predicted work. What is left is predicted to deviate from the prediction as its beginning did, in proportion.
 //! A run that is over by then is known exactly.
 //!
-//! A trial has smaller windows than the run may have, so that it shows some round trips. Flows that these hold back, or that
-//! go on whatever they lose, are tried again with wider windows and as many times the steps, until neither is so or a trial
-//! has its most steps. Only if they then send more than links let through, or the run is over, is the last trial the one
-//! that counts; and what is done is predicted to grow with windows as it did from the last but one.
+//! A trial has smaller windows than the run may have, so that it shows some round trips. Flows that these hold back, that go
+//! on whatever they lose, or whose first windows are wider, are tried again with wider windows and as many times the steps,
+//! until nothing is so or a trial has its most steps. Only if they then send more than links let through, or the run is
+//! over, is the last trial the one that counts; and what is done is predicted to grow with windows as it did from the last but one. First windows are
+//! predicted whatever links carry, so that what a trial had no room for is in proportion.
 
 use std::sync::Arc;
 
@@ -46,6 +47,9 @@ const LOST: f64 = 0.5;
 /// One that loses this share of it may be held back by the windows of a trial alone.
 const LOST_OFTEN: f64 = 0.125;
 
+/// A window that grows to so many times the first one has no bound but the widest.
+const GROWS: f64 = 1.5;
+
 /// Flows that send so many times what their links let through do not slow down either.
 const FLOOD: f64 = 2.0;
 
@@ -60,16 +64,20 @@ pub fn correct(plan: &Plan, predicted: Predicted) -> Predicted {
     let steps = (predicted.events * SHARE).clamp(LEAST_STEPS, MOST_STEPS);
     let Some(first) = Trial::begin(plan, steps) else { return predicted };
     let widest = plan.flows.iter().map(widest_window).max().map_or(0.0, f64::from);
+    let first_window = first_window(plan);
     let (mut last, mut growth) = (None, 1.0);
     loop {
         let trial = last.as_ref().unwrap_or(&first);
-        if !trial.is_held_back(widest) {
+        if !trial.is_held_back(widest, first_window) {
             break;
         }
         let Some((wider, times)) = trial.widen(plan, widest) else { break };
         let grown = wider.rate(plan) / trial.rate(plan);
-        let goes_on = wider.is_held_back(widest) && grown.is_finite();
-        growth = if goes_on { extrapolate(grown, times, widest / wider.most) } else { 1.0 };
+        let goes_on = wider.is_held_back(widest, first_window) && grown.is_finite();
+        // What first windows add is predicted in proportion.
+        let predicted_to = wider.most.max(first_window);
+        let left = wider.widest_of_run(widest, first_window) / predicted_to;
+        growth = if goes_on { extrapolate(grown, times, left) } else { 1.0 };
         last = Some(wider);
     }
     let least = first.follow(plan, &predicted, false);
@@ -109,6 +117,16 @@ fn widest_window(flow: &PlanFlow) -> u32 {
     receiver.min(MOST_AT_ONCE as u32)
 }
 
+/// Segments that a flow sends before anything is acknowledged, at most.
+fn first_window(plan: &Plan) -> f64 {
+    let sends = |flow: &&PlanFlow| widest_window(flow) > 0;
+    let window = |flow: &PlanFlow| {
+        let whole = flow.size.map_or(f64::INFINITY, |size| size.0 as f64 / f64::from(flow.tcp.mss));
+        f64::from(flow.tcp.first_window()).min(whole.ceil())
+    };
+    plan.flows.iter().filter(sends).map(window).fold(0.0, f64::max)
+}
+
 /// The beginning of a run with windows of at most `most` segments.
 struct Trial {
     plan: Plan,
@@ -143,9 +161,21 @@ impl Trial {
     }
 
     /// Whether a flow would send more with windows that are less than `widest`, but wider.
-    fn is_held_back(&self, widest: f64) -> bool {
+    fn is_held_back(&self, widest: f64, first_window: f64) -> bool {
         let Beginning { lost, widest: has_been, .. } = self.beginning;
-        self.most < widest && (lost >= LOST_OFTEN || has_been >= self.most.floor())
+        let is_full = has_been >= self.most.floor() || first_window > self.most;
+        self.most < widest && (lost >= LOST_OFTEN || is_full)
+    }
+
+    /// The widest window that a flow of the run may have, as far as can be seen: a control that hardly widens the first one
+    /// does not reach `widest`.
+    fn widest_of_run(&self, widest: f64, first_window: f64) -> f64 {
+        let grown = (self.beginning.widest / self.most).max(1.0);
+        if first_window <= self.most || grown >= GROWS {
+            widest
+        } else {
+            (first_window * grown).min(widest)
+        }
     }
 
     /// Whether flows send more than their links let through.
@@ -176,8 +206,12 @@ impl Trial {
         let Self { beginning, .. } = self;
         let predicted = predicted.clone();
         let [hops, events] = [beginning.hops, beginning.hops + beginning.events].map(|n| n as f64);
-        let Some(until) = beginning.until else { return corrected(predicted, hops, events) };
         let Predicted { packet_hops: of_all, events: all, .. } = predicted;
+        let has_room = first_window(plan) <= self.most;
+        let until = match beginning.until {
+            None if has_room => return corrected(predicted, hops, events),
+            until => until.unwrap_or(plan.duration),
+        };
         if beginning.is_cut && events > all {
             // More than was predicted of all came before: it goes on at that rate.
             let whole = plan.duration.seconds() / until.seconds().max(1e-12);

@@ -50,6 +50,10 @@ impl Scope {
         if !plan.groups.is_empty() {
             return Err(problems);
         }
+        if plan.switches.is_some() {
+            let message = "cannot be emulated; leave it out";
+            problems.push(Problem::new("switches", message));
+        }
         match bottleneck(plan) {
             Ok(bottleneck) if problems.is_empty() => Ok(Self { bottleneck, plan: plan.clone() }),
             Ok(_) => Err(problems),

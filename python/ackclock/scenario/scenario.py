@@ -57,6 +57,8 @@ class Scenario(Frozen):
         Generators of flows, as `ackclock.Traffic`.
     groups
         Multicast groups, as `ackclock.Group`.
+    switches
+        Memory and flow control of switches: the table ``switches`` of a scenario file.
     warmup
         Time before measurement begins [s]; rates and means are over ``warmup`` to ``duration``.
     seed
@@ -108,6 +110,7 @@ class Scenario(Frozen):
         links: Iterable[Record | dict[str, Any]] = (),
         traffic: Iterable[Record | dict[str, Any]] = (),
         groups: Iterable[Record | dict[str, Any]] = (),
+        switches: Record | dict[str, Any] | None = None,
         warmup: float | str | None = None,
         seed: int | None = None,
         era: Era | None = None,
@@ -137,6 +140,7 @@ class Scenario(Frozen):
             "quic": quic,
             "net": net,
             "links": list(links) or None,
+            "switches": switches,
             "flows": list(flows) or None,
             "traffic": list(traffic) or None,
             "groups": list(groups) or None,

@@ -259,6 +259,19 @@ pub(super) fn links(plan: &Plan, results: &Results) -> Columns {
         ("state_flows", n(&|l| l.state.flows)),
         ("state_bytes", n(&|l| l.state.bytes)),
     ];
+    let pfc = &results.pfc;
+    if !pfc.is_empty() {
+        let n = |g: fn(&packet::PfcResult) -> u64| Column::U64(pfc.iter().map(g).collect());
+        table.extend([
+            ("pauses", n(|l| l.pauses)),
+            ("pause_frames", n(|l| l.frames)),
+            ("paused_s", Column::F64(pfc.iter().map(|l| l.paused_s).collect())),
+            ("ingress_max_bytes", n(|l| l.most_bytes)),
+            ("headroom_max_bytes", n(|l| l.most_headroom)),
+            ("headroom_bytes", n(|l| l.headroom)),
+            ("headroom_drops", n(|l| l.drops)),
+        ]);
+    }
     table.extend(
         DropReason::ALL
             .map(|reason| (column_of(reason), n(&|l| l.drops_by_reason[reason as usize]))),

@@ -12,14 +12,17 @@ mod memory;
 mod plan;
 mod routes;
 mod spelled_out;
+mod switches;
 mod work;
 
 pub use explain::{Explained, Predicted, explain, predict};
 pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{
-    GUEST, LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanLink, PlanSender, Schedule,
+    GUEST, LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanLink, PlanPfc, PlanSender,
+    PlanSwitches, Schedule,
 };
 pub use spelled_out::{SpelledOut, spell_out};
+pub(crate) use switches::MOST_CLASSES;
 pub use work::{Passages, passages};
 
 use std::collections::HashSet;
@@ -95,8 +98,10 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
         era: scenario.era.of_algorithms(),
         era_name: scenario.era.name(),
         record: scenario.record.clone(),
+        switches: None,
     };
     (plan.keys, plan.key_count) = keys(scenario.classes, &plan);
+    plan.switches = switches::settle(scenario, &plan, &mut problems);
     record(scenario, &mut plan, all, &mut problems);
     // One mistake in a shape shows at every link that it makes.
     let mut seen = HashSet::new();

@@ -45,6 +45,8 @@ pub struct Plan {
     pub era_name: &'static str,
     /// What to record.
     pub record: Record,
+    /// Memory and flow control of switches.
+    pub switches: Option<Box<PlanSwitches>>,
 }
 
 impl Plan {
@@ -318,6 +320,40 @@ impl PlanFlow {
     pub fn has_guest(&self) -> bool {
         matches!(&*self.sender, PlanSender::Quic { cc, .. } if cc.kind() == GUEST)
     }
+}
+
+/// Memory and flow control of switches.
+#[derive(Clone, Debug)]
+pub struct PlanSwitches {
+    /// Bytes of each switch.
+    pub memory: Option<u64>,
+    /// What a queue may hold for each byte that is free.
+    pub alpha: f64,
+    /// Priority flow control.
+    pub pfc: Option<PlanPfc>,
+    /// By node, whether it is a switch.
+    pub is_switch: Vec<bool>,
+    /// Bytes of the largest packet of all flows.
+    pub largest: u32,
+    /// By link, the headroom of each of its lossless classes.
+    pub headroom: Vec<u64>,
+    /// By link, the headroom with which nothing is lost.
+    pub needed: Vec<u64>,
+}
+
+/// Priority flow control.
+#[derive(Clone, Debug)]
+pub struct PlanPfc {
+    /// Names of the lossless classes; `None`: all.
+    pub lossless: Option<Vec<String>>,
+    /// Bytes at which a link is paused; `None`: a share of the memory that is free.
+    pub xoff: Option<u64>,
+    /// Bytes at which it resumes.
+    pub xon: Option<u64>,
+    /// Bytes of headroom, if they are given.
+    pub headroom: Option<u64>,
+    /// Time from the arrival of a frame to its effect.
+    pub response: Span,
 }
 
 /// What sends a flow's data.

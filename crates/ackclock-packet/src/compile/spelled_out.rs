@@ -21,6 +21,8 @@ pub struct SpelledOut<'a> {
     flows: Vec<Flow<'a>>,
     /// Multicast groups.
     groups: usize,
+    /// Whether switches have a memory or flow control.
+    switches: bool,
 }
 
 /// One direction of a link.
@@ -100,6 +102,7 @@ pub fn spell_out(plan: &Plan, classes: Classes) -> SpelledOut<'_> {
         links: plan.links.iter().map(|link| spell_link(link, &plan.nodes)).collect(),
         flows: plan.flows.iter().map(spell_flow).collect(),
         groups: plan.groups.len(),
+        switches: plan.switches.is_some(),
     }
 }
 

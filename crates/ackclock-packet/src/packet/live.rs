@@ -245,6 +245,7 @@ impl Live {
         let hops = list.iter().map(Link::arrived).sum();
         let rows = observer.take_events(Time(end.saturating_add(1)));
         let results = Results {
+            pfc: Vec::new(),
             window_s: Span(plan.duration.0 - plan.warmup.0).seconds(),
             packet_hops: hops,
             events: hops + self.events,

@@ -16,7 +16,9 @@ mod threads;
 mod turn;
 
 pub use live::{LIVE_IMPAIRMENTS, LIVE_TABLES, Left, Live, LiveFlow};
+pub(crate) use network::fabric::FRAME;
 pub use outcome::beginning::{FoundWarmUp, Series};
+pub use outcome::fabric::PfcResult;
 pub use outcome::ledger_table::{Fate, LedgerCount, LedgerKey, LedgerRows};
 pub use outcome::parallelism::{Costs, OnCores, Parallelism, Turns, UnitTurn};
 pub use outcome::piece::{Piece, Pieces, Samples, Take};

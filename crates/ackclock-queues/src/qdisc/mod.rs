@@ -223,6 +223,15 @@ pub trait QueueDisc: Send {
     fn queues(&self) -> Vec<String> {
         Vec::new()
     }
+    /// The number, among [`Self::queues`], of the queue that a packet enters; 0 where it has no such queues.
+    fn queue_of(&self, _packet: &Packet) -> usize {
+        0
+    }
+    /// Holds back the queues, by number among [`Self::queues`], whose bits are set, and no others, until the next call.
+    /// Returns whether it can: a link whose discipline cannot is held back as a whole.
+    fn hold(&mut self, _queues: u32) -> bool {
+        false
+    }
     /// The AQM of a discipline that is one queue under an AQM, if that can also serve inside another.
     fn into_prototype(self: Box<Self>) -> Option<Box<dyn aqm::Prototype>> {
         None

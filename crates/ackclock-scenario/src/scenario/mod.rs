@@ -13,6 +13,7 @@ mod guest;
 mod media;
 mod net;
 mod quic;
+mod switches;
 
 pub use data_centre::{FatTree, LeafSpine};
 pub use flow::{AppStep, Flow, TcpOptions, Traffic};
@@ -24,6 +25,7 @@ pub use media::{Media, Pause};
 pub use net::{Dumbbell, Graph, Net, NodeSpec, ParkingLot, Ring, Star};
 pub use net::{LinkChange, LinkSpec, LinkStep, Names, RateSpec};
 pub use quic::{QuicOptions, Transport};
+pub use switches::{Pfc, Switches};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,6 +45,9 @@ pub struct Scenario {
     /// What is different at single links of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkChange>,
+    /// Memory and flow control of its switches. Left out: every port has its `buffer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switches: Option<Switches>,
     /// Flows named one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,

@@ -62,7 +62,9 @@ class HybridCase(Frozen):
         name = None if file is None else str(file)
         problems = [Problem(p.path, p.message, name) for p in document.form_problems(data, typed)]
         packet_data = {
-            k: v for k, v in data.items() if k not in ("background", "traffic", "groups")
+            k: v
+            for k, v in data.items()
+            if k not in ("background", "traffic", "groups", "switches")
         }
         packet_scenario = None
         try:

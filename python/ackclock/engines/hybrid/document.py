@@ -106,7 +106,9 @@ def rules() -> Data:
     from ackclock.engines.fluid import document
 
     packet = schema.scenario()
-    packet_keys = {k: v for k, v in packet["properties"].items() if k not in ("traffic", "groups")}
+    packet_keys = {
+        k: v for k, v in packet["properties"].items() if k not in ("traffic", "groups", "switches")
+    }
     return {
         "type": "object",
         "properties": {**packet_keys, "background": background_rules()},
@@ -139,11 +141,13 @@ def form_problems(data: Data, typed: Iterable[str] | None = None) -> list[Proble
     background_data = {key: data[key] for key in ("background",) if key in data}
     problems = parameter_problems(only, background_data, typed=typed)
     background = data.get("background")
-    for key in ("traffic", "groups"):
+    for key in ("traffic", "groups", "switches"):
         if key in data:
             message = (
-                f'"{key}" is not a key of a hybrid case: its own flows are listed under "flows",'
-                ' and others are in "background"'
+                '"switches" is not a key of a hybrid case: rates do not fill the memory of a switch'
+                if key == "switches"
+                else f'"{key}" is not a key of a hybrid case: its own flows are listed under'
+                ' "flows", and others are in "background"'
             )
             problems.append(Problem(key, message))
     if not isinstance(background, dict):

@@ -214,6 +214,8 @@ class Plan:
         Flows; those that generators make are among them.
     groups
         Number of multicast groups.
+    switches
+        Whether switches have a memory or flow control.
     watched
         Names of links whose rows the scenario records; None: all.
     """
@@ -228,6 +230,7 @@ class Plan:
     links: tuple[Link, ...]
     flows: tuple[Flow, ...]
     groups: int
+    switches: bool
     watched: tuple[str, ...] | None
 
     @property
@@ -293,6 +296,7 @@ def plan_of(scenario: Scenario) -> Plan:
         links=tuple(_link(i, link) for i, link in enumerate(data["links"])),
         flows=tuple(_flow(i, flow) for i, flow in enumerate(data["flows"])),
         groups=data["groups"],
+        switches=data["switches"],
         watched=None if watched is None else tuple(watched),
     )
 

@@ -66,7 +66,7 @@ impl Losses {
 
 /// The ends of all flows.
 pub(crate) struct Flows<C> {
-    /// 2 flow: sender, 2 flow + 1: receiver.
+    /// 2 flow: sender, 2 flow + 1: receiver. Those of pause frames, without endpoints, are last.
     pub(crate) ends: Vec<End>,
     /// Random numbers of each end.
     pub(crate) rngs: Vec<Stream>,
@@ -79,7 +79,8 @@ pub(crate) struct Flows<C> {
 
 impl<C: Clock> Flows<C> {
     pub(crate) fn new(ends: Vec<End>, rngs: Vec<Stream>) -> Self {
-        let count = ends.len();
+        // The ends of pause frames have no random numbers.
+        let count = rngs.len();
         Self {
             ends,
             rngs,

@@ -5,6 +5,7 @@
 
 mod discipline;
 mod fifo;
+mod pauses;
 
 use std::marker::PhantomData;
 use std::mem::offset_of;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::packet::network::counts::Drops;
+use crate::packet::network::fabric::Pauses;
 use crate::packet::network::impaired::Impaired;
 use crate::packet::network::rate::Rate;
 use crate::qdisc::{QueueCounts, QueueDisc};
@@ -17,6 +18,7 @@ pub(crate) struct Rare {
     pub(crate) marks: u64,
     pub(crate) hazards: Option<Hazards>,
     pub(crate) impaired: Option<Box<Impaired>>,
+    pub(crate) pauses: Option<Box<Pauses>>,
     /// Waiting times of packets in the computed FIFO that their slots cannot hold, first to last.
     pub(crate) long_waits: VecDeque<u64>,
 }

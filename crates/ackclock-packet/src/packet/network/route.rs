@@ -54,6 +54,12 @@ impl Routes {
         self.hops[ticket.route() - 1].link
     }
 
+    /// The link over which a packet came that is at a position of the table; none where a route begins.
+    pub(crate) fn link_before(&self, position: u32) -> Option<u32> {
+        let before = self.hops.get((position as usize).checked_sub(1)?)?;
+        Some(before.link).filter(|&link| link != Hop::DELIVER)
+    }
+
     /// The flow of a packet, which follows from the end of its route.
     pub(crate) fn owner(&self, ticket: Ticket) -> FlowId {
         let end = self.hops[ticket.route()..].iter().find(|hop| hop.link == Hop::DELIVER);

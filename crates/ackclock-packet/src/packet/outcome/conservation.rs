@@ -48,8 +48,10 @@ impl<C: Clock> EndedRun<C> {
         let Self { links, wires, routes, end, .. } = self;
         let in_channels = wires.channels.iter().flat_map(|c| c.queue.iter(&wires.store));
         for ticket in in_channels.chain(&wires.beyond) {
-            if let Some(far) = routes.destination(*ticket) {
-                under_way[far] += 1;
+            // Those of pause frames are no flow's.
+            if let Some(count) = routes.destination(*ticket).and_then(|far| under_way.get_mut(far))
+            {
+                *count += 1;
             }
         }
         let mut hidden = 0;
@@ -66,6 +68,9 @@ impl<C: Clock> EndedRun<C> {
                 continue;
             }
             let registered = registered.get_or_insert_with(crate::qdisc::names);
+            if let Some(managed) = &mut links.list[l].disc {
+                managed.disc.hold(0);
+            }
             if registered.contains(&plan.links[l].settings.qdisc.kind()) {
                 let mut count = |packet: &Packet| {
                     let far = 2 * packet.flow.index() + usize::from(!packet.is_ack());

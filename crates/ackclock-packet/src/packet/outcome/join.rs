@@ -28,6 +28,11 @@ impl<C: Clock> EndedRun<C> {
                 swap(&mut self.flows.ends[e as usize], &mut other.flows.ends[e as usize]);
             }
         }
+        for (memory, more) in self.fabric.switches.iter_mut().zip(&mut other.fabric.switches) {
+            if share.processes.binary_search(&memory.process).is_ok() {
+                swap(memory, more);
+            }
+        }
         for (losses, more) in self.flows.losses.iter_mut().zip(&other.flows.losses) {
             losses.add(more);
         }

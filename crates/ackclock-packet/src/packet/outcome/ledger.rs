@@ -4,6 +4,7 @@ use crate::compile::{Plan, PlanLink, Schedule};
 use crate::packet::network::counts::Counts;
 use crate::packet::network::end::Flows;
 use crate::packet::network::link::Link;
+use crate::packet::outcome::fabric::PfcResult;
 use crate::packet::outcome::observe::Baseline;
 use crate::packet::outcome::results::{FlowResult, LinkResult};
 use crate::packet::process::clock::Clock;
@@ -142,6 +143,15 @@ impl Ledger {
             window_lost_data: lost.window_data,
             under_way,
             copies,
+        }
+    }
+
+    /// Enters what flow control did.
+    pub(crate) fn add_pauses(&mut self, pfc: &[PfcResult]) {
+        for link in pfc {
+            for value in [link.frames, link.paused_s.to_bits(), link.most_bytes] {
+                self.add_to_digest(value);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 pub(crate) mod beginning;
 pub(crate) mod branches;
 pub(crate) mod conservation;
+pub(crate) mod fabric;
 pub(crate) mod hand_on;
 pub(crate) mod join;
 pub(crate) mod laws;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::endpoint::Snapshot;
 use crate::packet::outcome::beginning::FoundWarmUp;
+use crate::packet::outcome::fabric::PfcResult;
 use crate::packet::outcome::rows::{DropRow, LinkSample, PacketRow};
 use crate::qdisc::{QueueCounts, State};
 use crate::record::{FlowSamples, Recorder};
@@ -91,6 +92,8 @@ pub struct Results {
     pub flows: Vec<FlowResult>,
     /// By directed link.
     pub links: Vec<LinkResult>,
+    /// What flow control did, by directed link; empty without switches.
+    pub pfc: Vec<PfcResult>,
     /// Event tables of the endpoints.
     pub recorder: Recorder,
     /// Table `packets` in order of time.

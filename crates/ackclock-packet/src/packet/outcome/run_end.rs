@@ -3,11 +3,13 @@
 use crate::compile::{Plan, PlanSender};
 use crate::packet::network::branch::Groups;
 use crate::packet::network::end::Flows;
+use crate::packet::network::fabric::Fabric;
 use crate::packet::network::link::Link;
 use crate::packet::network::links::Links;
 use crate::packet::network::route::Routes;
 use crate::packet::network::wires::Wires;
 use crate::packet::outcome::beginning::FoundWarmUp;
+use crate::packet::outcome::fabric as flow_control;
 use crate::packet::outcome::laws;
 use crate::packet::outcome::ledger::Ledger;
 use crate::packet::outcome::observe::Observer;
@@ -24,6 +26,7 @@ pub(crate) struct EndedRun<C> {
     pub(crate) flows: Flows<C>,
     pub(crate) routes: Routes,
     pub(crate) groups: Box<Groups>,
+    pub(crate) fabric: Box<Fabric>,
     pub(crate) processes: Vec<Process>,
     pub(crate) observer: Observer<C>,
     /// The end of simulated time.
@@ -46,7 +49,7 @@ impl<C: Clock> EndedRun<C> {
         if let Some(fault) = &self.clock_fault {
             return Err(fault.to_string());
         }
-        let Self { links, wires, flows, processes, observer, end, .. } = &mut self;
+        let Self { links, wires, flows, processes, observer, end, fabric, routes, .. } = &mut self;
         for (p, process) in processes.iter_mut().enumerate() {
             observer.sample_ends(p, process, &flows.ends, *end);
         }
@@ -54,8 +57,13 @@ impl<C: Clock> EndedRun<C> {
             observer.sample_link(l, &mut links.list, *end);
             links.list[l].settle(*end + 1);
         }
-        let on_wires = wires.count() + links.held();
-        let mut ledger = Ledger::new(on_wires as u64);
+        let frames = if fabric.is_used() {
+            flow_control::count_frames(wires, routes, 2 * plan.flows.len())
+        } else {
+            0
+        };
+        let on_wires = (wires.count() + links.held()) as u64 - frames;
+        let mut ledger = Ledger::new(on_wires);
         let links = &links.list;
         let mut link_results = Vec::with_capacity(links.len());
         for (l, link) in links.iter().enumerate() {
@@ -64,6 +72,10 @@ impl<C: Clock> EndedRun<C> {
         let flow_results =
             (0..plan.flows.len()).map(|f| ledger.add_flow(flows, f, &observer.base)).collect();
         ledger.balance()?;
+        flow_control::check(fabric, links, plan, frames)?;
+        let pfc = flow_control::results(fabric, links, *end);
+        ledger.add_pauses(&pfc);
+        let deadlock = flow_control::find_deadlock(fabric, links, plan);
 
         let hops = links.iter().map(Link::arrived).sum();
         self.check_branches()?;
@@ -91,6 +103,7 @@ impl<C: Clock> EndedRun<C> {
             links: link_results,
             warnings: Vec::new(),
             warm_ups,
+            pfc,
             digest: ledger.digest,
             most_held_rows: observer.pieces.most_held,
             recorder,
@@ -101,6 +114,7 @@ impl<C: Clock> EndedRun<C> {
         };
         laws::check(&results, plan)?;
         results.warnings = find_suspect_outcomes(&results, plan);
+        results.warnings.extend(deadlock);
         Ok(results)
     }
 }

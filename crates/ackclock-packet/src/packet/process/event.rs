@@ -55,6 +55,8 @@ pub(crate) enum Kind {
     Release,
     /// The source of a multicast group sends; index = group.
     Emit,
+    /// A pause frame takes effect on the transmitter of this link.
+    Pause,
 }
 
 impl What {
@@ -72,7 +74,8 @@ impl What {
             2 => Kind::Endpoint,
             3 => Kind::Start,
             4 => Kind::Release,
-            _ => Kind::Emit,
+            5 => Kind::Emit,
+            _ => Kind::Pause,
         }
     }
 

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::error::Problem;
-use crate::ids::NodeId;
+use crate::ids::{LinkId, NodeId};
 use crate::memory::{release_free_memory, use_large_pages};
 use crate::multicast::MEMBERSHIP_BYTES;
 use crate::packet::network::end::{End, Flows};
+use crate::packet::network::fabric::Fabric;
 use crate::packet::network::link::Link;
 use crate::packet::network::links::Links;
 use crate::packet::network::route::Routes;
@@ -20,6 +21,7 @@ use crate::packet::process::schedule::Schedule;
 use crate::packet::process::stubs::Stubs;
 use crate::packet::setup::custom::{Custom, Tactics};
 use crate::packet::setup::endpoints;
+use crate::packet::setup::fabric::{Queues, build_fabric};
 use crate::packet::setup::groups::build_groups;
 use crate::packet::setup::links::{build_each, build_links, shortest_times_of};
 use crate::packet::setup::observer::build_observer;
@@ -40,7 +42,15 @@ const SMALLEST_PACKET: u16 = 40;
 /// Flows of one generator, and copies of one flow, have the same algorithms: one of them is built.
 pub(crate) fn find_problems(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
     let mut problems = Vec::new();
-    build_each::<Picoseconds>(plan, custom, &mut problems, |_| {});
+    let mut queues = Vec::new();
+    build_each::<Picoseconds>(plan, custom, &mut problems, |mut link| {
+        if plan.switches.is_some() {
+            queues.push(Queues::of(&mut link));
+        }
+    });
+    if problems.is_empty() {
+        problems.extend(build_fabric(plan, &queues).err().into_iter().flatten());
+    }
     let mut last = "";
     let bundles = Bundles::default();
     for (i, flow) in plan.flows.iter().enumerate() {
@@ -111,7 +121,7 @@ pub(crate) fn build_by<C: Clock>(
         } else {
             Partition::apart(plan)
         };
-        Partition { stubs_wait: tactics.stubs, ..partition }
+        Partition { stubs_wait: tactics.stubs && partition.stubs_wait, ..partition }
     };
     let mut sim = build_with(plan, custom, partition, |_| true)?;
     (sim.prefetcher.processes, sim.prefetcher.packets) = (tactics.prefetch, tactics.prefetch);
@@ -138,6 +148,12 @@ pub(crate) fn build_with<C: Clock>(
     if !problems.is_empty() {
         return Err(without_duplicates(problems));
     }
+    let queues: Vec<Queues> = if plan.switches.is_some() {
+        links.iter_mut().map(Queues::of).collect()
+    } else {
+        Vec::new()
+    };
+    let mut fabric = build_fabric(plan, &queues)?;
 
     let shortest = shortest_times(plan);
     let follows = find_followers(plan, &links);
@@ -151,7 +167,7 @@ pub(crate) fn build_with<C: Clock>(
     let stages: Vec<Stage> = links.iter().map(|link| link.stage).collect();
     let layout =
         Layout { partition: &partition, shortest: &shortest, stages: &stages, follows: &follows };
-    let (laid, ends) = lay_routes::<C>(plan, pairs, layout, &mut processes);
+    let (laid, ends) = lay_routes::<C>(plan, pairs, layout, &mut processes, &mut fabric);
     let outlets = set_lookaheads(laid.stretches, &stages, &partition, &mut processes);
     let stubs = Stubs::new(&outlets, &mut processes);
     for (_, time) in processes.iter_mut().flat_map(|p| &mut p.sources) {
@@ -186,6 +202,7 @@ pub(crate) fn build_with<C: Clock>(
         wires: Wires::new(laid.channels),
         flows: Flows::new(ends.list, ends.rngs),
         groups: Box::new(groups),
+        fabric: Box::new(fabric),
         schedule: Schedule::new(processes, stubs, C::word(plan.duration.0)),
         observer,
         batch: Box::<Batch>::default(),
@@ -208,9 +225,11 @@ fn lay_routes<C: Clock>(
     pairs: Vec<endpoints::Pair>,
     layout: Layout<'_>,
     processes: &mut [Process],
+    fabric: &mut Fabric,
 ) -> (Laid, Ends) {
     let route_lengths = plan.flows.iter().map(|flow| flow.route.len() + flow.ack_route.len() + 2);
-    let mut router = Router::new(layout, route_lengths.sum());
+    let pauses: usize = fabric.switches.iter().map(|memory| memory.ingress.len()).sum();
+    let mut router = Router::new(layout, route_lengths.sum::<usize>() + 2 * pauses);
     let count = 2 * plan.flows.len();
     let mut ends = Ends { list: Vec::with_capacity(count), rngs: Vec::with_capacity(count) };
     use_large_pages(&ends.list);
@@ -249,7 +268,37 @@ fn lay_routes<C: Clock>(
             });
         }
     }
+    lay_pauses(plan, layout, &mut router, fabric, &mut ends.list);
     (router.finish(processes), ends)
+}
+
+/// Lays the ways of pause frames: each over one link, to an end that is no flow's.
+fn lay_pauses(
+    plan: &Plan,
+    layout: Layout<'_>,
+    router: &mut Router<'_>,
+    fabric: &mut Fabric,
+    ends: &mut Vec<End>,
+) {
+    let Fabric { switches, pausers, .. } = fabric;
+    for memory in switches {
+        memory.process = layout.partition.node_process[memory.node as usize];
+        for ingress in &mut memory.ingress {
+            let end = ends.len() as u32;
+            pausers.push(ingress.link);
+            let to = plan.links[ingress.link as usize].from;
+            let process = layout.partition.node_process[to.index()];
+            ingress.route = router.lay(&[LinkId(ingress.back)], process, end);
+            ends.push(End {
+                endpoint: None,
+                route: ingress.route,
+                pending: u64::MAX,
+                sent: 0,
+                received: 0,
+                branch_packet: 0,
+            });
+        }
+    }
 }
 
 /// Enters the first timers of queue disciplines.

@@ -12,11 +12,12 @@ use crate::impairment::{self, Impairment, ImpairmentEnv};
 use crate::memory::use_large_pages;
 use crate::packet::network::impaired::Impaired;
 use crate::packet::network::link::Link;
+use crate::packet::network::pausable::Pausable;
 use crate::packet::network::rare::{Hazards, Loss};
 use crate::packet::network::rate::{Opportunities, Rate, Steps};
 use crate::packet::process::clock::Clock;
 use crate::packet::setup::custom::{Custom, Place};
-use crate::qdisc::{self, QdiscEnv, QueueDisc};
+use crate::qdisc::{self, Limit, QdiscEnv, QueueDisc};
 use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
 use crate::units::Span;
@@ -49,7 +50,12 @@ pub(crate) fn build_each<C: Clock>(
         let is_fifo = link.settings.qdisc.kind() == "fifo";
         let passing = || keys.get_or_init(|| plan.keys_through())[i].as_slice().into();
         let facts_of = || Arc::clone(facts.get_or_init(|| plan.facts()));
-        let mut limit = link.limit;
+        // The memory of a switch limits its queues together, and what a host has to send waits there while it is paused.
+        let is_unlimited = plan
+            .switches
+            .as_ref()
+            .is_some_and(|all| all.pfc.is_some() || all.is_switch[link.from.index()]);
+        let mut limit = if is_unlimited { Limit::NONE } else { link.limit };
         let is_impaired = !link.settings.impairments.is_empty();
         // ns-2's drop-tail counts the packet in service.
         if is_impaired && is_fifo && plan.era == Era::Ns2 && limit.packets != u32::MAX {
@@ -69,6 +75,12 @@ pub(crate) fn build_each<C: Clock>(
         };
         match build_discipline(plan, link, i as u32, &env, custom, &mut known) {
             Ok(disc) => {
+                let disc = match disc {
+                    Some(disc) if plan.switches.is_some() => {
+                        Some(Box::new(Pausable::new(disc)) as Box<dyn QueueDisc>)
+                    }
+                    disc => disc,
+                };
                 let mut built = build_link(plan, link, i as u64, disc, adds);
                 if is_impaired {
                     match build_impairments(link) {
@@ -116,7 +128,8 @@ fn build_discipline<'a>(
     }
     // The parameters of the computed FIFO are checked as those of any other discipline.
     let built = qdisc::build(qdisc, env, qdisc_path)?;
-    if qdisc.kind() != "fifo" || !link.settings.impairments.is_empty() {
+    // What may be paused, or is counted in the memory of a switch, has its queue.
+    if qdisc.kind() != "fifo" || !link.settings.impairments.is_empty() || plan.switches.is_some() {
         return Ok(Some(built));
     }
     *known = Some(&link.settings);
@@ -187,7 +200,7 @@ fn build_link<C: Clock>(
     let loss = Loss::new(*loss, losses, || Stream::new(plan.seed, Purpose::Loss, index));
     let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX;
     let watched = adds || plan.record.tables.iter().any(|table| table.is_of_packets());
-    if hazardous || watched {
+    if hazardous || watched || plan.switches.is_some() {
         let listed = drop.iter().copied().collect();
         built.watch(hazardous.then_some(Hazards { loss, listed, mtu: *mtu }));
     }

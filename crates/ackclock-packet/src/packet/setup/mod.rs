@@ -5,6 +5,7 @@ pub(crate) mod custom;
 pub(crate) mod cut;
 pub(crate) mod division;
 pub(crate) mod endpoints;
+pub(crate) mod fabric;
 pub(crate) mod groups;
 pub(crate) mod links;
 pub(crate) mod observer;

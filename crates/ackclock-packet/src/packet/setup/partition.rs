@@ -115,7 +115,11 @@ impl Partition {
 
     /// Divides the network, given the cluster of nodes that each node belongs to.
     fn by_group(plan: &Plan, group: &[Option<usize>]) -> Self {
-        let mut has_endpoints = vec![false; plan.nodes.len()];
+        // The queues of a switch share its memory, so they are in one process.
+        let mut has_endpoints = match &plan.switches {
+            Some(switches) => switches.is_switch.clone(),
+            None => vec![false; plan.nodes.len()],
+        };
         for flow in &plan.flows {
             has_endpoints[flow.src.index()] = true;
             has_endpoints[flow.dst.index()] = true;
@@ -141,7 +145,9 @@ impl Partition {
             }
         };
         let link_process = plan.links.iter().map(of_link).collect();
-        Self { is_cluster, link_process, node_process, stubs_wait: true, homes: Vec::new() }
+        // What stubs wait for is a link alone.
+        let stubs_wait = plan.switches.is_none();
+        Self { is_cluster, link_process, node_process, stubs_wait, homes: Vec::new() }
     }
 
     /// By process, the shortest time in which a packet reaches it from another.

@@ -13,6 +13,10 @@ impl<C: Clock> Sim<C> {
     #[cold]
     #[inline(never)]
     pub(crate) fn reach_branch(&mut self, p: usize, end: usize, ticket: Ticket) {
+        // The ends of pause frames come after those of flows.
+        if let Some(way) = end.checked_sub(2 * self.flows.losses.len()) {
+            return self.receive_pause(p, way, ticket);
+        }
         let branch = self.groups.of_end[end] as usize;
         if ticket.flags().has(Flags::ACK | Flags::ANNOUNCEMENT) {
             self.pass_announcement(p, branch, end as u32, ticket);

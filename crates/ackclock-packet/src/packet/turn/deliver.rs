@@ -41,6 +41,7 @@ impl<C: Clock> Sim<C> {
             }
             Kind::Release => self.release(p, index as u32, now),
             Kind::Emit => self.emit(p, index, now),
+            Kind::Pause => self.obey_pause(p, index as u32, now),
             Kind::Disc => {
                 self.sample_link(index, now);
                 self.links.run_timer(index as u32, now);

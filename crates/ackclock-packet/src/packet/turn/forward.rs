@@ -105,7 +105,13 @@ impl<C: Clock> Sim<C> {
                 self.refuse(link_id, ticket, reason, now);
                 return false;
             }
+            if self.fabric.is_used() && !self.take_into_memory(link_id, &packet, now) {
+                self.links.list[link_id as usize].count_arrival();
+                self.refuse(link_id, ticket, DropReason::Overflow, now);
+                return false;
+            }
         }
+        let link = &mut self.links.list[link_id as usize];
         if link.disc.is_none() {
             return true;
         }
@@ -166,6 +172,9 @@ impl<C: Clock> Sim<C> {
                 let ahead = C::ps(service.end) - C::ps(now);
                 self.schedule.add_local(p, stage, Key::new(service.end, ahead, what.0));
             }
+            None if link.watched && link.has_frame_due() => {
+                return self.send_frame_due(p, link_id, now);
+            }
             None => match link.held_until(now) {
                 None => link.service = Service { start: now, end: Service::IDLE },
                 Some(at) => {
@@ -224,6 +233,9 @@ impl<C: Clock> Sim<C> {
     fn lose_all(&mut self, link: u32, now: u64) {
         let mut dropped = std::mem::take(&mut self.links.dropped);
         for (packet, reason) in dropped.drain(..) {
+            if self.fabric.is_used() {
+                self.free_memory(link, &packet, now);
+            }
             self.lose(link, &packet, reason, now);
         }
         self.links.dropped = dropped;

@@ -21,6 +21,9 @@ impl<C: Clock> Sim<C> {
         now: u64,
     ) -> bool {
         self.observer.record_packet(now, link_id, packet, Event::Departure);
+        if self.fabric.is_used() {
+            self.free_memory(link_id, packet, now);
+        }
         let link = &mut self.links.list[link_id as usize];
         let (end, stage) = (link.service.end, link.stage);
         let sent = Time(C::ps(end));

@@ -7,6 +7,7 @@ pub(crate) mod branch;
 pub(crate) mod cluster;
 pub(crate) mod deliver;
 pub(crate) mod divided;
+pub(crate) mod flow_control;
 pub(crate) mod forward;
 pub(crate) mod gather;
 pub(crate) mod hand_on;

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use crate::agenda::Entry;
 use crate::packet::network::branch::Groups;
 use crate::packet::network::end::Flows;
+use crate::packet::network::fabric::Fabric;
 use crate::packet::network::links::Links;
 use crate::packet::network::route::Routes;
 use crate::packet::network::wires::{Channel, Wires};
@@ -32,6 +33,8 @@ pub(crate) struct Sim<C> {
     pub(crate) flows: Flows<C>,
     /// Sources and branches of multicast groups.
     pub(crate) groups: Box<Groups>,
+    /// Memories of switches, and what they pause.
+    pub(crate) fabric: Box<Fabric>,
     /// Which process runs next, and up to what time.
     pub(crate) schedule: Schedule<C>,
     /// What is recorded.
@@ -187,6 +190,7 @@ impl<C: Clock> Sim<C> {
             flows: self.flows,
             routes: self.routes,
             groups: self.groups,
+            fabric: self.fabric,
             end: self.schedule.end,
             clock_fault: self.schedule.fault,
             processes: self.schedule.processes,

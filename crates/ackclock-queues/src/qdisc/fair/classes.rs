@@ -446,6 +446,12 @@ fn common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
+/// Whether the bit of a class is set among those that are held back.
+#[inline]
+pub(crate) fn is_held(held: u32, class: u32) -> bool {
+    held.checked_shr(class).is_some_and(|bits| bits & 1 != 0)
+}
+
 /// The bucket of a class key: a fixed hash, the same in every run; `salt` selects another.
 pub(crate) fn bucket(key: u32, salt: u32, buckets: u32) -> u32 {
     let mut z = (u64::from(salt) << 32 | u64::from(key)).wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Problem, inside};
 use crate::qdisc::aqm::inner;
 use crate::qdisc::classifier::{Classifier, Takes};
-use crate::qdisc::fair::classes::{Classes, Measure, Victim};
+use crate::qdisc::fair::classes::{Classes, Measure, Victim, is_held};
 use crate::qdisc::queues::name_classes;
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Info, Spec, Status};
@@ -57,6 +57,8 @@ pub struct Priority {
     classifier: Classifier,
     count: u32,
     names: Vec<String>,
+    /// Bits of the classes that are held back.
+    held: u32,
 }
 
 impl About<QdiscEnv> for Priority {
@@ -92,7 +94,7 @@ impl About<QdiscEnv> for Priority {
         }
         classes.list(0..listed.len() as u32);
         let names = name_classes(listed.iter().map(|class| &*class.name));
-        Ok(Self { classes, classifier, count: listed.len() as u32, names })
+        Ok(Self { classes, classifier, count: listed.len() as u32, names, held: 0 })
     }
 }
 
@@ -112,6 +114,9 @@ impl QueueDisc for Priority {
 
     fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         for class in 0..self.count {
+            if is_held(self.held, class) {
+                continue;
+            }
             while self.classes.packets(class) > 0 {
                 let served = self.classes.serve(class, ctx);
                 if self.classes.packets(class) == 0 {
@@ -153,6 +158,15 @@ impl QueueDisc for Priority {
         self.names.clone()
     }
 
+    fn queue_of(&self, packet: &Packet) -> usize {
+        self.classifier.of(packet) as usize
+    }
+
+    fn hold(&mut self, queues: u32) -> bool {
+        self.held = queues;
+        true
+    }
+
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("longest", self.classes.greatest_length() as f64);
     }
@@ -189,6 +203,20 @@ mod tests {
         }
         let sent: Vec<u32> = std::iter::from_fn(|| bench.depart()).map(|t| t.packet.seq).collect();
         assert_eq!(sent, [2, 4, 1, 5, 0, 3]);
+    }
+
+    #[test]
+    fn a_class_that_is_held_back_lets_the_others_pass() {
+        let mut bench = three(Limit::NONE);
+        for flow in [0, 1, 2, 1] {
+            bench.arrive(flow, 100);
+        }
+        assert!(bench.qdisc.hold(0b001));
+        let sent: Vec<u32> = std::iter::from_fn(|| bench.depart()).map(|t| t.packet.seq).collect();
+        assert_eq!(sent, [2, 0]);
+        bench.qdisc.hold(0);
+        let sent: Vec<u32> = std::iter::from_fn(|| bench.depart()).map(|t| t.packet.seq).collect();
+        assert_eq!(sent, [1, 3]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Problem, inside};
 use crate::qdisc::aqm::inner;
 use crate::qdisc::classifier::{Classifier, Takes};
-use crate::qdisc::fair::classes::{Classes, Measure, Victim};
+use crate::qdisc::fair::classes::{Classes, Measure, Victim, is_held};
 use crate::qdisc::links::{Chain, Links};
 use crate::qdisc::queues::name_classes;
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
@@ -83,6 +83,8 @@ pub struct Wrr {
     /// Active classes; the first has its turn.
     round: Chain,
     names: Vec<String>,
+    /// Bits of the classes that are held back.
+    held: u32,
 }
 
 impl About<QdiscEnv> for Wrr {
@@ -119,7 +121,7 @@ impl About<QdiscEnv> for Wrr {
         links.reserve(turns.len());
         classes.list(0..turns.len() as u32);
         let names = name_classes(listed.iter().map(|class| &*class.name));
-        Ok(Self { classes, classifier, turns, links, round: Chain::default(), names })
+        Ok(Self { classes, classifier, turns, links, round: Chain::default(), names, held: 0 })
     }
 }
 
@@ -161,8 +163,19 @@ impl QueueDisc for Wrr {
     }
 
     fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+        let mut first_held = None;
         loop {
             let class = self.round.head()?;
+            if is_held(self.held, class) {
+                // After a round of classes that are all held back.
+                if first_held == Some(class) {
+                    return None;
+                }
+                first_held = first_held.or(Some(class));
+                self.links.rotate(&mut self.round);
+                continue;
+            }
+            first_held = None;
             let size = f64::from(self.classes.head(class)?.size);
             let turn = &mut self.turns[class as usize];
             if !turn.begun {
@@ -216,6 +229,15 @@ impl QueueDisc for Wrr {
         self.names.clone()
     }
 
+    fn queue_of(&self, packet: &Packet) -> usize {
+        self.classifier.of(packet) as usize
+    }
+
+    fn hold(&mut self, queues: u32) -> bool {
+        self.held = queues;
+        true
+    }
+
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("longest", self.classes.greatest_length() as f64);
     }
@@ -249,6 +271,23 @@ mod tests {
         }
         let sent = std::iter::from_fn(|| bench.depart()).map(|t| t.packet.flow.0);
         assert_eq!(sent.collect::<Vec<_>>(), [0, 0, 1, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn a_class_that_is_held_back_lets_the_others_pass() {
+        let mut bench = two([2.0, 1.0], Limit::NONE);
+        for flow in [0, 0, 1, 1] {
+            bench.arrive(flow, 1000);
+        }
+        let sent = |bench: &mut Bench<Wrr>| -> Vec<u32> {
+            std::iter::from_fn(|| bench.depart()).map(|t| t.packet.flow.0).collect()
+        };
+        assert!(bench.qdisc.hold(0b11));
+        assert!(sent(&mut bench).is_empty());
+        bench.qdisc.hold(0b01);
+        assert_eq!(sent(&mut bench), [1, 1]);
+        bench.qdisc.hold(0);
+        assert_eq!(sent(&mut bench), [0, 0]);
     }
 
     #[test]

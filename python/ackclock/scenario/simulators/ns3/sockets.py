@@ -95,6 +95,8 @@ def settle_senders(plan: Plan, limits: Limits) -> None:
     """
     if plan.groups:
         limits.refuse("groups", "multicast groups cannot be written for ns-3")
+    if plan.switches:
+        limits.refuse("switches", "memory and flow control cannot be written for ns-3")
     if plan.is_of_ns2:
         limits.refuse("era", f'is "{plan.era}", whose senders are those of ns-2')
     if len(plan.flows) > MOST_FLOWS:

@@ -8,8 +8,9 @@ import pytest
 from ackclock import Scenario
 from ackclock.scenario.load import load
 
-FOLDER = Path(__file__).resolve().parents[2] / "examples/data-centre"
-EXAMPLES = sorted(FOLDER.glob("*.toml"))
+FOLDER = Path(__file__).resolve().parents[3] / "examples/data-centre"
+# That of pause frames has a network of switches (test_lossless.py).
+EXAMPLES = [file for file in sorted(FOLDER.glob("*.toml")) if file.stem != "pfc-incast"]
 
 
 def bottleneck(run):

@@ -2,7 +2,8 @@
 //!
 //! **Source**: RFC 9332, sections 2.4 and 2.5, appendix A (doi:10.17487/RFC9332); which packets are L4S: RFC 9331;
 //! PI2: K. De Schepper et al., "PI2: A Linearized AQM for both Classic and Scalable TCP", CoNEXT 2016.
-//! (From memory; not compared with the text.)
+//! (Rule from memory of the text. The controller, its order of steps, limits and defaults, and the first credit of the round robin
+//! were compared with `sch_dualpi2.c` of Linux, by authors of the RFC: the same but for the rounding below.)
 //!
 //! **Rule**: ECT(1) and CE go to queue L, all others to queue C; an arrival that finds the buffer full is dropped.
 //! ```text
@@ -152,7 +153,7 @@ impl About<QdiscEnv> for DualPi2 {
     const INFO: Info = Info {
         name: "dualpi2",
         title: "DualPI2: dual-queue coupled AQM for L4S",
-        source: "RFC 9332, sections 2.4 and 2.5, appendix A, doi:10.17487/RFC9332 (from memory; not compared)",
+        source: "RFC 9332, sections 2.4 and 2.5, appendix A, doi:10.17487/RFC9332 (controller compared with Linux)",
         status: Status::Specified,
     };
     const ALSO: &'static [&'static str] = &["dual-pi2"];

@@ -3,8 +3,9 @@
 //! What: the model of the path and the states of version 3, which came out of it; a probe for bandwidth ends by what
 //! is in flight, not by a plateau of the rate, and the window follows packet conservation as recovery begins.
 //!
-//! **Source**: draft-cardwell-iccrg-bbr-congestion-control-02 (March 2022); what it does not say is as in version 3. (From
-//! memory; not compared with the text.)
+//! **Source**: draft-cardwell-iccrg-bbr-congestion-control-02 (March 2022); what it does not say is as in version 3.
+//! Compared with the pseudocode that s2n-quic-core 0.91.0 quotes of that version beside its own code (sections 2.6 to 2.14, 4.2 to
+//! 4.6): the same but for the deviations below. What the draft says of timeouts is not quoted there, and not compared.
 //!
 //! **Rule**, where it differs from `bbr3`
 //! ```text
@@ -19,7 +20,12 @@
 //! Names are those of version 3: `inflight_longterm` and `bw_shortterm` are `inflight_hi` and `bw_lo` in the source.
 //!
 //! Deviations: no ECN response, as in the source, which describes the response to losses only. `bw_hi` is left out, for
-//! the source never lowers it. Linux's alpha of version 2 looks for 8 ranges of losses in place of 3.
+//! the source never lowers it. Its section 2.8 gives `BBRHeadroom` as 0.85 where its pseudocode takes the headroom off: a
+//! share of 0.15 is taken off here, as in Linux.
+//!
+//! Linux's alpha of version 2 (`tcp_bbr2.c` of github.com/google/bbr) is another: Startup at 2.885 in rate and window and a
+//! threshold of 8 ranges of losses, which sets `inflight_hi`; DOWN at 0.75; a probe after one that went too high stops at
+//! `inflight_hi` and, if nothing was lost, refills and probes again.
 //!
 //! Defaults by era: the same in all.
 
@@ -91,7 +97,7 @@ impl About<CcEnv> for Bbr2 {
     const INFO: Info = Info {
         name: "bbr2",
         title: "BBR version 2",
-        source: "draft-cardwell-iccrg-bbr-congestion-control-02 (from memory; not compared)",
+        source: "draft-cardwell-iccrg-bbr-congestion-control-02 (compared with what s2n-quic 0.91 quotes of it)",
         status: Status::Specified,
     };
     const ALSO: &'static [&'static str] = &["bbrv2"];

@@ -41,6 +41,7 @@ def test_reno_and_cubic_back_off_and_keep_the_network_useful(rows, control):
     assert {row.verdict for row in found.values()} == {"met"}
 
 
+@pytest.mark.slow
 def test_bbr1_loses_too_much_below_one_and_a_half_bdp_and_not_above(rows):
     row = rows("bbr", "5.1.3-loss", reps=8)["5.1.3-loss"]
     assert row.verdict == "not met"

@@ -98,7 +98,7 @@ def test_cubic_fills_the_queue_of_a_media_flow(tmp_path):
     assert min(of_delay) > 150
 
 
-@pytest.mark.parametrize("control", ["vegas", "ledbat"])
+@pytest.mark.parametrize("control", [pytest.param("vegas", marks=pytest.mark.slow), "ledbat"])
 def test_a_delay_based_control_is_quick_alone_and_starves_beside_tcp(control, tmp_path):
     # Of two seeds the intervals of four numbers are too wide to refute one by more than chance.
     assert rows(control, tmp_path, "5.6-media", reps=4)["5.6-media"]["verdict"] == "not met"

@@ -136,12 +136,12 @@ LEAVES = {
 
 
 def test_links_without_capacity_are_one_sentence_that_names_the_option(tmp_path, capsys):
-    rows = "".join(f"n{i},n{i + 1},\n" for i in range(88))
+    rows = "".join(f"n{i},n{i + 1},\n" for i in range(12))
     write(tmp_path, edges=f"source,target,capacity_bps\n{rows}")
     assert main(["fluid", str(tmp_path)]) == 2
     reported = capsys.readouterr().err
     assert reported.count("gives no capacity") == 1
-    assert "line 2: gives no capacity, nor do 87 other links; --rate sets one" in reported
+    assert "line 2: gives no capacity, nor do 11 other links; --rate sets one" in reported
     assert main(["fluid", str(tmp_path), "--rate", "1 Gbps"]) == 0
 
 

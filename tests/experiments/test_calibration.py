@@ -15,7 +15,10 @@ SMALL = {
     "selected": 60,
     "widths": 200,
 }
-"""Experiments of the fast tests; the bootstrap and the gate take longer, and are slow."""
+"""Experiments of each kind of measurement; the bootstrap and the gate take longer."""
+
+SECONDS = {"verdicts", "hard-data", "printed"}
+"""What takes seconds even with so few, so that the fast tests have the six others."""
 
 
 def is_near(rate, printed, count):
@@ -23,7 +26,10 @@ def is_near(rate, printed, count):
     return abs(rate - printed) <= 0.01 + 5 * (max(printed * (1 - printed), 0.01) / count) ** 0.5
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow if n in SECONDS else ()) for n in SMALL],
+)
 def test_a_small_measurement_gives_the_rates_that_the_page_prints(name):
     printed = read_table(name)
     _, measure = MEASURED[name]

@@ -40,6 +40,15 @@ def scenario():
     return ac.load(TEXT)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _what_others_made_is_not_searched():
+    """Each collection below is of what these tests made, not of all modules that are loaded."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
 def _leaves_no_thread():
     before = set(threading.enumerate())

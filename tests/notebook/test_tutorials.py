@@ -25,8 +25,13 @@ def test_there_are_four_tutorials():
     assert [file.stem.partition("-")[0] for file in NOTEBOOKS] == ["1", "2", "3", "4"]
 
 
-@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(f, marks=pytest.mark.slow if f.stem[0] in "34" else ()) for f in NOTEBOOKS],
+    ids=lambda file: file.stem,
+)
 def test_a_tutorial_runs_from_top_to_bottom(file, tmp_path):
+    """The first two among the fast tests, the longer ones among all."""
     book = nbformat.read(file, as_version=4)
     nbformat.validate(book)
     # It is kept without results: what it shows is what this version computes.

@@ -52,6 +52,7 @@ def test_what_is_exact_and_what_is_refuted_by_an_example_are_no_matter_of_chance
     assert outcomes(control_family(claims([exact, example, *many]), {}))[:2] == ["missed"] * 2
 
 
+@pytest.mark.slow
 def test_twenty_numbers_at_their_bounds_are_rarely_missed_together():
     generator = np.random.default_rng(11)
     missed = [0, 0]

@@ -40,6 +40,7 @@ def test_each_alone_then_all_restarted_gives_the_model_s_shares():
         assert got == pytest.approx([1 / x] * 3, rel=0.03)
 
 
+@pytest.mark.slow
 def test_red_and_rem_even_out_what_drop_tail_does_not_and_cost_throughput():
     flows = load_sweep(STUDIES / "aqm.toml").run(workers=1).tables["flows"].to_pylist()
     for gap in range(5):

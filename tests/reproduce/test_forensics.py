@@ -61,6 +61,7 @@ def test_the_search_finds_the_settings_that_made_the_numbers(found):
     assert not any(found.holds_inferred(name) for name in ("low", "medium", "high", "fall"))
 
 
+@pytest.mark.slow
 def test_the_first_tier_alone_gives_shares_and_no_verdict(paper, found, tmp_path):
     at = tmp_path / "rates"
     shutil.copytree(paper, at)
@@ -124,6 +125,7 @@ def test_standings_follow_from_a_search(found, paper, tmp_path):
     assert len(rows) == 1 + 1 + 64
 
 
+@pytest.mark.slow
 def test_the_same_search_is_the_same_to_the_byte_and_runs_nothing_again(found, paper, tmp_path):
     ran = []
     again = search(

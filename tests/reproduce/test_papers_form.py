@@ -19,6 +19,7 @@ def append(folder, name, text):
         file.write(text)
 
 
+LARGEST = {"akella2002", "mccullough2010"}
 CLAIM = '\n[[claim]]\nid = "X"\nstatement = "s"\nkind = "N"\nwhere = "1"\n'
 
 
@@ -54,8 +55,12 @@ def test_values_to_try_are_those_listed_or_ends_and_middle_of_a_range():
     assert len({*map(str, plausible(Parameter(**given, range={"from": 1, "to": 9})))}) == 3
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in LARGEST else ()) for name in names()],
+)
 def test_every_value_of_an_unstated_parameter_can_be_run(name):
+    """Each shipped paper; the two with the largest networks among the slow tests."""
     from ackclock.reproduce.run.sensitivity import plausible
     from ackclock.reproduce.run.studies import sweep_of
 

@@ -309,6 +309,7 @@ def test_sensitivity_finds_where_a_claim_holds(paper):
         sensitivity(data, "S-7", means=QUIET)
 
 
+@pytest.mark.slow
 def test_sensitivity_by_pairs_tries_every_pair(paper, tmp_path):
     from ackclock.reproduce.write import sensitivity as report
 
@@ -404,6 +405,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path, capsys):
     assert "is not a folder that ackclock wrote" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_artifact_reruns_to_the_same_bytes(paper, tmp_path):
     from ackclock.reproduce.write.artifact import pack
 

@@ -157,8 +157,13 @@ def test_replications_differ_by_seed_and_agree_in_order(small):
     assert many.observations.num_rows == sum(m["n"] for m in many.means.to_pylist())
 
 
-@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(f, marks=pytest.mark.slow if f.stem == "fat-tree" else ()) for f in EXAMPLES],
+    ids=lambda file: file.stem,
+)
 def test_examples_run(file):
+    """Each example; the data centre, the largest, among the slow tests."""
     example = ac.load(file)
     # A few milliseconds of a data centre are enough.
     is_short = tomllib.loads(file.read_text())["duration"].endswith(" ms")

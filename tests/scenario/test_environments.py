@@ -156,6 +156,7 @@ def test_the_three_ways_offer_the_same_bandwidth(name):
     assert fair["offered_bps"] == pytest.approx(by["cbr"]["offered_bps"], rel=0.06)
 
 
+@pytest.mark.slow
 def test_transfers_get_their_share_whatever_the_test_flows_do():
     """Section 3.3: the reason for topology (b).
 

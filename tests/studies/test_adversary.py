@@ -76,6 +76,7 @@ def test_aiad_wins_where_short_periods_of_low_bandwidth_cut_what_others_had():
     assert all(gap > 0.1 for gap in arena.gaps(arena.goodputs(shape, [1, 2, 3]), "best"))
 
 
+@pytest.mark.slow
 def test_a_search_finds_a_pattern_that_holds_on_fresh_seeds(tmp_path):
     """AIMD cannot follow a bandwidth that leaps; more than a tenth of it is lost to MIMD."""
     arena = Arena(PAIR, flows=3, duration_s=40, settings=OLD)

@@ -204,6 +204,7 @@ def test_no_loss_of_a_neighbour_is_below_nothing():
     assert "-" not in text.split("Sharing with SACK")[1].split("\n")[3].replace("drop-tail", "")
 
 
+@pytest.mark.slow
 def test_a_registry_control_is_compared_with_all_others(tiny, tmp_path):
     done = evaluate("vegas", store=tmp_path / "store", progress=False)
     found = done.judgement
@@ -245,7 +246,9 @@ def test_a_registry_control_is_compared_with_all_others(tiny, tmp_path):
     assert kept["user_code_hash"] is None
 
 
-def test_a_control_of_ones_own_is_evaluated_from_its_file(tiny, tmp_path, monkeypatch, capsys):
+def test_a_control_of_ones_own_is_evaluated_from_its_file(tmp_path, monkeypatch, capsys):
+    tiniest = grid.Tier(("cons-low",), ("cons-low",), 8.0, 4.0, 1)
+    monkeypatch.setitem(grid.TIERS, "fast", tiniest)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gentle.py").write_text(TWENTY_LINES)
     assert main(["evaluate", "gentle.py:Gentle", "--json", "--store", "kept", "--reps", "1"]) == 0
@@ -274,7 +277,12 @@ class Late:
     ("fault", "words", "after"),
     [
         ("1 / 0", ["late.py", "line 9", "1 / 0", "ZeroDivisionError"], 25),
-        ("window.cwnd = float('nan')", ["Late.on_ack (late.py, line 9)", "nan", "cwnd"], 25),
+        pytest.param(
+            "window.cwnd = float('nan')",
+            ["Late.on_ack (late.py, line 9)", "nan", "cwnd"],
+            25,
+            marks=pytest.mark.slow,
+        ),
         ("1 / 0", ["late.py", "line 9", "1 / 0", "ZeroDivisionError"], 5),
         ("window.cwnd = float('nan')", ["Late.on_ack (", "late.py, line 9)", "nan", "cwnd"], 5),
         ("window.cwnd = -3", ["Late.on_ack (", "late.py, line 9)", "-3", "cwnd"], 5),
@@ -288,7 +296,10 @@ class Late:
 def test_a_control_that_fails_is_stopped_at_its_line(
     fault, words, after, tiny, tmp_path, monkeypatch, capsys
 ):
-    """Early, in the run that comes first; late, in one of the processes of the sweep."""
+    """Early, in the run that comes first; late, in one of the processes of the sweep.
+
+    Of the late ones one is among the fast tests.
+    """
     monkeypatch.chdir(tmp_path)
     (tmp_path / "late.py").write_text(LATE.format(fault=fault, after=after))
     assert main(["evaluate", "late.py:Late", "--store", "kept", "--quiet"]) == 2

@@ -45,6 +45,7 @@ def files(tmp_path_factory):
     return right, wrong
 
 
+@pytest.mark.slow
 def test_a_script_passes_and_faults_are_found(files, tmp_path):
     right, wrong = files
     assert mypy(right, tmp_path) == (0, "Success: no issues found in 1 source file\n")

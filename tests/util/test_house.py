@@ -130,6 +130,13 @@ def test_vague_names_count_in_long_functions_and_participles_by_themselves():
         "joined",
         "_kept",
     ]
+
+
+@pytest.mark.slow  # `make lint` runs the same
+def test_few_names_of_the_package_are_vague():
+    sys.path.insert(0, str(Path(check_house.__file__).parent / "lint"))
+    import check_names
+
     assert check_names.main() == 0
 
 

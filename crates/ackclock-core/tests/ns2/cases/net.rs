@@ -4,8 +4,6 @@
 //! The clock counts picoseconds, or seconds as ns-2 does. With several flows the difference
 //! matters: events that coincide exactly are ordered in ns-2 by the rounding of its sums.
 
-#![allow(dead_code, unreachable_pub)]
-
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -17,22 +15,22 @@ use ackclock_core::tcp_ns2::{Ns2Sender, Ns2Sink};
 use ackclock_core::units::{BitRate, Bytes, Span, Time};
 use ackclock_core::wire::{Flags, Packet};
 
-use crate::ns2_cases::{SendRow, StateRow, micros};
+use super::{SendRow, StateRow, micros};
 
 /// A link with its queue.
-pub struct Link {
-    pub rate: BitRate,
-    pub delay: Span,
-    pub limit: usize,
+pub(crate) struct Link {
+    pub(crate) rate: BitRate,
+    pub(crate) delay: Span,
+    pub(crate) limit: usize,
     /// Data packets to drop on arrival, once each.
-    pub listed: Vec<u32>,
+    pub(crate) listed: Vec<u32>,
     waiting: VecDeque<Packet>,
     flying: VecDeque<Packet>,
     busy: bool,
 }
 
 impl Link {
-    pub fn new(rate: BitRate, delay: Span, limit: usize) -> Self {
+    pub(crate) fn new(rate: BitRate, delay: Span, limit: usize) -> Self {
         Self {
             rate,
             delay,
@@ -47,7 +45,7 @@ impl Link {
 
 /// What happened to a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub(crate) enum What {
     Arrival,
     Departure,
     Delivery,
@@ -56,23 +54,23 @@ pub enum What {
 
 /// An event at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinkRow {
-    pub at: Time,
-    pub link: usize,
-    pub what: What,
-    pub flow: u32,
-    pub seq: u32,
-    pub size: u16,
-    pub ack: bool,
+pub(crate) struct LinkRow {
+    pub(crate) at: Time,
+    pub(crate) link: usize,
+    pub(crate) what: What,
+    pub(crate) flow: u32,
+    pub(crate) seq: u32,
+    pub(crate) size: u16,
+    pub(crate) ack: bool,
 }
 
 /// A flow's two ends and the links between them.
-pub struct Flow {
-    pub sender: Ns2Sender,
-    pub sink: Ns2Sink,
-    pub start: Time,
-    pub data_path: Vec<usize>,
-    pub ack_path: Vec<usize>,
+pub(crate) struct Flow {
+    pub(crate) sender: Ns2Sender,
+    pub(crate) sink: Ns2Sink,
+    pub(crate) start: Time,
+    pub(crate) data_path: Vec<usize>,
+    pub(crate) ack_path: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,7 +83,7 @@ enum Event {
 
 /// What the network's clock counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
+pub(crate) enum Clock {
     Picoseconds,
     /// Seconds in a double.
     Seconds,
@@ -98,14 +96,14 @@ enum Call {
 }
 
 /// The network.
-pub struct Net {
-    pub links: Vec<Link>,
-    pub flows: Vec<Flow>,
+pub(crate) struct Net {
+    pub(crate) links: Vec<Link>,
+    pub(crate) flows: Vec<Flow>,
     /// Whether `log`, `sends` and `states` are kept.
-    pub keep: bool,
-    pub log: Vec<LinkRow>,
-    pub sends: Vec<(usize, SendRow)>,
-    pub states: Vec<(usize, StateRow)>,
+    pub(crate) keep: bool,
+    pub(crate) log: Vec<LinkRow>,
+    pub(crate) sends: Vec<(usize, SendRow)>,
+    pub(crate) states: Vec<(usize, StateRow)>,
     armed: Vec<[(Deadline, u64); 2]>,
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     inserted: u64,
@@ -117,7 +115,7 @@ pub struct Net {
 }
 
 impl Net {
-    pub fn new(clock: Clock, links: Vec<Link>, flows: Vec<Flow>) -> Self {
+    pub(crate) fn new(clock: Clock, links: Vec<Link>, flows: Vec<Flow>) -> Self {
         let mut net = Self {
             links,
             armed: vec![[(Deadline::NEVER, 0); 2]; flows.len()],
@@ -153,7 +151,7 @@ impl Net {
     }
 
     /// Runs all events before `end`.
-    pub fn run(&mut self, end: Time) {
+    pub(crate) fn run(&mut self, end: Time) {
         while let Some(Reverse((key, inserted, event))) = self.events.pop() {
             match self.clock {
                 Clock::Picoseconds => self.now = Time(key),

@@ -3,13 +3,9 @@
 //! Times are the same doubles as ns-2's. In the other networks of the reference two events come
 //! sooner or later at the same double that were scheduled within a nanosecond of each other, where
 //! the engine does not keep ns-2's order of insertion; from there on they are compared by
-//! statistics (`ns2_large`).
+//! statistics (`large`).
 
-#[path = "ns2_cases/engine.rs"]
-mod engine;
-mod ns2_cases;
-
-use ns2_cases::{folder, rows};
+use crate::cases::{engine, folder, rows};
 
 fn check(name: &str) {
     let folder = folder();

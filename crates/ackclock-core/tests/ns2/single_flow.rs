@@ -1,10 +1,6 @@
 //! ns-2's senders and sinks against what ns-2.35 did, event by event, in a small network of this
 //! test's own.
 
-#[path = "ns2_cases/net.rs"]
-mod net;
-mod ns2_cases;
-
 use ackclock_core::endpoint::Endpoint as _;
 use ackclock_core::era::Era;
 use ackclock_core::ids::FlowId;
@@ -12,8 +8,9 @@ use ackclock_core::tcp::TcpConfig;
 use ackclock_core::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink};
 use ackclock_core::units::{BitRate, Span, Time};
 
-use net::{Clock, Flow, Link, Net, What};
-use ns2_cases::{Aimd, DropRow, Observed, SingleCase, micros};
+use crate::cases;
+use crate::cases::net::{self, Clock, Flow, Link, Net, What};
+use crate::cases::{Aimd, DropRow, Observed, SingleCase, micros};
 
 /// Link 1 is the bottleneck.
 fn run(case: &SingleCase, clock: Clock) -> Observed {
@@ -55,7 +52,7 @@ fn run(case: &SingleCase, clock: Clock) -> Observed {
 
 /// Four flows through one bottleneck: link 0 forward, link 1 back, then per flow four access links.
 fn run_multi(folder: &std::path::Path) -> (Vec<net::LinkRow>, Vec<[u64; 7]>) {
-    let case = ns2_cases::json(&folder.join("case.json"));
+    let case = cases::json(&folder.join("case.json"));
     let number = |v: &serde_json::Value| v.as_f64().expect("a number");
     let bottleneck = &case["bottleneck"];
     let rate = BitRate(number(&bottleneck["bw_bps"]) as u64);
@@ -88,7 +85,7 @@ fn run_multi(folder: &std::path::Path) -> (Vec<net::LinkRow>, Vec<[u64; 7]>) {
                 flow,
                 config,
                 options: Ns2Options::default(),
-                variant: ns2_cases::variant(f["tcp"].as_str().expect("a sender")),
+                variant: cases::variant(f["tcp"].as_str().expect("a sender")),
                 size: None,
                 stop: None,
                 cc: Box::new(Aimd { a: 1.0, b: 0.5 }),
@@ -133,8 +130,8 @@ mod needs_data {
     #[test]
     #[ignore = "needs the ns-2 reference cases (ACKCLOCK_DATA)"]
     fn every_send_drop_and_state_of_a_lone_flow_agrees_with_ns2() {
-        let folder = ns2_cases::folder();
-        let cases = ns2_cases::single_cases(&folder);
+        let folder = cases::folder();
+        let cases = cases::single_cases(&folder);
         assert!(!cases.is_empty(), "no case in {}", folder.display());
         let mut failures = Vec::new();
         for case in &cases {
@@ -149,18 +146,13 @@ mod needs_data {
     #[test]
     #[ignore = "needs the ns-2 reference cases (ACKCLOCK_DATA)"]
     fn every_packet_at_a_bottleneck_of_four_flows_agrees_with_ns2() {
-        let folder = ns2_cases::folder();
+        let folder = cases::folder();
         let folder = folder.join("multi_droptail");
         let (seen, totals) = run_multi(&folder);
-        let expected = ns2_cases::rows(&folder.join("bottleneck_events.csv.gz"));
+        let expected = cases::rows(&folder.join("bottleneck_events.csv.gz"));
         let expected = expected.iter().map(|r| {
             let number = |i: usize| r[i].parse::<u32>().expect("a number");
-            Row {
-                us: ns2_cases::parse_us(&r[0]),
-                what: r[1].clone(),
-                flow: number(2),
-                seq: number(3),
-            }
+            Row { us: cases::parse_us(&r[0]), what: r[1].clone(), flow: number(2), seq: number(3) }
         });
         let expected: Vec<Row> = expected.collect();
         let seen = seen.iter().map(|r| {
@@ -176,10 +168,10 @@ mod needs_data {
         let same = |a: &Row, b: &Row| {
             a.us.abs_diff(b.us) <= 1 && Row { us: 0, ..a.clone() } == Row { us: 0, ..b.clone() }
         };
-        if let Some((row, us, text)) = ns2_cases::difference(&expected, &seen, |r| r.us, same) {
+        if let Some((row, us, text)) = cases::difference(&expected, &seen, |r| r.us, same) {
             panic!("row {row} at {us} us: {text}");
         }
-        for (flow, row) in ns2_cases::rows(&folder.join("flows_out.csv")).iter().enumerate() {
+        for (flow, row) in cases::rows(&folder.join("flows_out.csv")).iter().enumerate() {
             let want: Vec<u64> = row[1..].iter().map(|n| n.parse().expect("a count")).collect();
             assert_eq!(want, totals[flow], "flow {flow}");
         }

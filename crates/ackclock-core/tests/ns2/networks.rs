@@ -1,10 +1,6 @@
 //! ns-2's endpoints in the larger drop-tail networks of the reference cases, where every flow's
 //! totals after millions of packets must be ns-2's. These take minutes, hence `--ignored`.
 
-#[path = "ns2_cases/net.rs"]
-mod net;
-mod ns2_cases;
-
 use std::collections::{BTreeMap, VecDeque};
 
 use ackclock_core::endpoint::Endpoint as _;
@@ -14,8 +10,9 @@ use ackclock_core::tcp::TcpConfig;
 use ackclock_core::tcp_ns2::{Ns2Options, Ns2Parts, Ns2Sender, Ns2Sink};
 use ackclock_core::units::{BitRate, Span, Time};
 
-use net::{Clock, Flow, Link, Net};
-use ns2_cases::Aimd;
+use crate::cases;
+use crate::cases::Aimd;
+use crate::cases::net::{Clock, Flow, Link, Net};
 
 /// Links of the path with the fewest hops.
 fn route(ends: &[(u32, u32)], from: u32, to: u32) -> Vec<usize> {
@@ -54,11 +51,11 @@ fn listed_route(ends: &[(u32, u32)], nodes: &str) -> Vec<usize> {
 }
 
 fn check(name: &str) {
-    let folder = ns2_cases::folder();
+    let folder = cases::folder();
     let folder = folder.join(name);
-    let scenario = ns2_cases::json(&folder.join("scenario.json"));
+    let scenario = cases::json(&folder.join("scenario.json"));
     let number = |text: &str| text.parse::<f64>().expect("a number");
-    let links = ns2_cases::rows(&folder.join("links.csv"));
+    let links = cases::rows(&folder.join("links.csv"));
     let ends: Vec<(u32, u32)> =
         links.iter().map(|l| (number(&l[1]) as u32, number(&l[2]) as u32)).collect();
     let links = links.iter().map(|l| {
@@ -69,10 +66,10 @@ fn check(name: &str) {
     });
     let links = links.collect();
     let window = scenario["tcp_params"]["p"]["window_"].as_f64().expect("a window");
-    let boots = ns2_cases::rows(&folder.join("boot.csv"));
+    let boots = cases::rows(&folder.join("boot.csv"));
     let paths = folder.join("paths.csv");
-    let paths = if paths.exists() { ns2_cases::rows(&paths) } else { Vec::new() };
-    let flows = ns2_cases::rows(&folder.join("flows.csv"));
+    let paths = if paths.exists() { cases::rows(&paths) } else { Vec::new() };
+    let flows = cases::rows(&folder.join("flows.csv"));
     let flows = flows.iter().enumerate().map(|(i, f)| {
         let mut config = TcpConfig::of_era(Era::Ns2);
         config.receiver_window = window as u32;
@@ -89,7 +86,7 @@ fn check(name: &str) {
                 flow,
                 config,
                 options: Ns2Options::default(),
-                variant: ns2_cases::variant(&f[4]),
+                variant: cases::variant(&f[4]),
                 size: None,
                 stop: None,
                 cc: Box::new(Aimd { a: 1.0, b: 0.5 }),
@@ -110,7 +107,7 @@ fn check(name: &str) {
     let delivered = |net: &Net| -> Vec<u64> {
         net.flows.iter().map(|f| f.sink.snapshot().delivered_bytes + 40).collect()
     };
-    for row in ns2_cases::rows(&folder.join("flows_ts.csv")) {
+    for row in cases::rows(&folder.join("flows_ts.csv")) {
         let at = number(&row[0]);
         net.run(Time(Span::from_seconds(at).0));
         let want: Vec<u64> = row[1..].iter().map(|n| number(n) as u64).collect();
@@ -121,7 +118,7 @@ fn check(name: &str) {
     }
     net.run(Time(seconds("t1").0));
     let mut differing = Vec::new();
-    let expected = ns2_cases::rows(&folder.join("flows_out.csv"));
+    let expected = cases::rows(&folder.join("flows_out.csv"));
     for (i, row) in expected.iter().enumerate() {
         let f = &net.flows[i];
         let (s, r) = (f.sender.snapshot(), f.sink.snapshot());

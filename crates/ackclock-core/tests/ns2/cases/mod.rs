@@ -3,8 +3,8 @@
 //! Anything that runs a case fills an [`Observed`] and calls [`SingleCase::compare`] for the first
 //! event at which it differs from ns-2.
 
-// Shared by test binaries, each of which uses a part and has no other crate to export to.
-#![allow(dead_code, unreachable_pub)]
+pub(crate) mod engine;
+pub(crate) mod net;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use serde_json::Value;
 ///
 /// Tests that call it are in modules `needs_data`, or `needs_data_slow` if they take long, and ignored by
 /// default: without the data they fail.
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     match std::env::var_os("ACKCLOCK_ORACLES").map(PathBuf::from) {
         Some(set) if set.is_dir() => set,
         Some(set) => panic!("no folder {}, which ACKCLOCK_ORACLES names", set.display()),
@@ -31,9 +31,9 @@ pub fn folder() -> PathBuf {
 
 /// ns-2's AIMD (`increase_num_`, `decrease_num_`) with growth `a` packets per window of data and decrease to `b` of the window.
 #[derive(Clone, Copy, Debug)]
-pub struct Aimd {
-    pub a: f64,
-    pub b: f64,
+pub(crate) struct Aimd {
+    pub(crate) a: f64,
+    pub(crate) b: f64,
 }
 
 impl CongestionControl for Aimd {
@@ -50,72 +50,72 @@ impl CongestionControl for Aimd {
 
 /// A packet leaves the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SendRow {
-    pub us: u64,
-    pub seq: u32,
-    pub size: u32,
-    pub again: bool,
+pub(crate) struct SendRow {
+    pub(crate) us: u64,
+    pub(crate) seq: u32,
+    pub(crate) size: u32,
+    pub(crate) again: bool,
 }
 
 /// A packet is dropped at the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DropRow {
-    pub us: u64,
-    pub seq: u32,
+pub(crate) struct DropRow {
+    pub(crate) us: u64,
+    pub(crate) seq: u32,
 }
 
 /// An acknowledgement arrives: the sender's variables after it (and after what it made leave).
 /// `ackno` is ns-2's: the last packet received in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StateRow {
-    pub us: u64,
-    pub ackno: i64,
-    pub cwnd: f64,
-    pub ssthresh: f64,
+pub(crate) struct StateRow {
+    pub(crate) us: u64,
+    pub(crate) ackno: i64,
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: f64,
     /// Not compared where unknown.
-    pub variables: Option<Ns2Variables>,
+    pub(crate) variables: Option<Ns2Variables>,
 }
 
 /// What a run did.
 #[derive(Clone, Debug, Default)]
-pub struct Observed {
-    pub sends: Vec<SendRow>,
-    pub drops: Vec<DropRow>,
-    pub states: Vec<StateRow>,
+pub(crate) struct Observed {
+    pub(crate) sends: Vec<SendRow>,
+    pub(crate) drops: Vec<DropRow>,
+    pub(crate) states: Vec<StateRow>,
 }
 
 /// Microseconds, rounded as ns-2's traces are.
-pub fn micros(at: Time) -> u64 {
+pub(crate) fn micros(at: Time) -> u64 {
     (at.0 + 500_000) / 1_000_000
 }
 
 /// One flow over one bottleneck: `trace_*` and `ff*`.
-pub struct SingleCase {
-    pub name: String,
-    pub variant: Variant,
+pub(crate) struct SingleCase {
+    pub(crate) name: String,
+    pub(crate) variant: Variant,
     /// The sink sends SACK blocks.
-    pub sack: bool,
-    pub config: TcpConfig,
-    pub options: Ns2Options,
+    pub(crate) sack: bool,
+    pub(crate) config: TcpConfig,
+    pub(crate) options: Ns2Options,
     /// The window rule.
-    pub aimd: Aimd,
+    pub(crate) aimd: Aimd,
     /// Packets to drop (once each) when they arrive at the bottleneck.
-    pub listed_drops: Vec<u32>,
-    pub start: Time,
-    pub end: Time,
-    pub access_rate: BitRate,
-    pub access_delay: Span,
+    pub(crate) listed_drops: Vec<u32>,
+    pub(crate) start: Time,
+    pub(crate) end: Time,
+    pub(crate) access_rate: BitRate,
+    pub(crate) access_delay: Span,
     /// ns-2's `limit_`: N - 1 waiting and one in service.
-    pub access_limit: usize,
-    pub rate: BitRate,
-    pub delay: Span,
-    pub limit: usize,
-    pub reverse_limit: usize,
-    pub expected: Observed,
+    pub(crate) access_limit: usize,
+    pub(crate) rate: BitRate,
+    pub(crate) delay: Span,
+    pub(crate) limit: usize,
+    pub(crate) reverse_limit: usize,
+    pub(crate) expected: Observed,
 }
 
 /// All single-flow cases in order of their names.
-pub fn single_cases(folder: &Path) -> Vec<SingleCase> {
+pub(crate) fn single_cases(folder: &Path) -> Vec<SingleCase> {
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .expect("the folder is readable")
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
@@ -179,7 +179,7 @@ impl SingleCase {
     ///
     /// Rows of states that ns-2 does not have because no acknowledgement arrived (after timeouts)
     /// must be left out by the caller.
-    pub fn compare(&self, seen: &Observed) -> Result<(), String> {
+    pub(crate) fn compare(&self, seen: &Observed) -> Result<(), String> {
         let ns2 = &self.expected;
         let mut first: Vec<(u64, String)> = Vec::new();
         let mut check = |what: &str, difference: Option<(usize, u64, String)>| {
@@ -201,7 +201,7 @@ impl SingleCase {
 }
 
 /// The first row that differs, with its number, time and both forms.
-pub fn difference<T: std::fmt::Debug>(
+pub(crate) fn difference<T: std::fmt::Debug>(
     expected: &[T],
     seen: &[T],
     at: impl Fn(&T) -> u64,
@@ -240,7 +240,7 @@ fn same_state(want: &StateRow, have: &StateRow) -> bool {
 }
 
 /// The sender's name in ns-2.
-pub fn variant(name: &str) -> Variant {
+pub(crate) fn variant(name: &str) -> Variant {
     match name {
         "Tahoe" => Variant::Tahoe,
         "Reno" => Variant::Reno,
@@ -251,7 +251,7 @@ pub fn variant(name: &str) -> Variant {
 }
 
 /// Applies "name value name value ..." as in Tcl.
-pub fn apply(text: &str, config: &mut TcpConfig, options: &mut Ns2Options, aimd: &mut Aimd) {
+pub(crate) fn apply(text: &str, config: &mut TcpConfig, options: &mut Ns2Options, aimd: &mut Aimd) {
     let words: Vec<&str> = text.split_whitespace().collect();
     for pair in words.chunks(2) {
         let [name, value] = pair else { panic!("a variable without value in \"{text}\"") };
@@ -281,13 +281,13 @@ pub fn apply(text: &str, config: &mut TcpConfig, options: &mut Ns2Options, aimd:
 }
 
 /// Reads a JSON file.
-pub fn json(path: &Path) -> Value {
+pub(crate) fn json(path: &Path) -> Value {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_str(&text).expect("JSON")
 }
 
 /// The rows of a CSV file (plain, or with `.gz`) without its header.
-pub fn rows(path: &Path) -> Vec<Vec<String>> {
+pub(crate) fn rows(path: &Path) -> Vec<Vec<String>> {
     let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let mut text = String::new();
     if path.extension().is_some_and(|e| e == "gz") {
@@ -299,7 +299,7 @@ pub fn rows(path: &Path) -> Vec<Vec<String>> {
 }
 
 /// A time in seconds as microseconds.
-pub fn parse_us(text: &str) -> u64 {
+pub(crate) fn parse_us(text: &str) -> u64 {
     (text.parse::<f64>().expect("a time") * 1e6).round() as u64
 }
 

@@ -1,7 +1,5 @@
 //! The ns-2 reference cases as scenarios of era `ns2` for the packet engine.
 
-#![allow(dead_code, unreachable_pub)]
-
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
@@ -13,10 +11,10 @@ use ackclock_core::units::Bytes;
 use ackclock_core::wire::Flags;
 use serde_json::{Map, Value, json};
 
-use crate::ns2_cases::{DropRow, Observed, SendRow, SingleCase, StateRow, json, micros, rows};
+use super::{DropRow, Observed, SendRow, SingleCase, StateRow, json, micros, rows};
 
 /// Compiles and runs; a scenario that is refused is a fault of the test.
-pub fn run(scenario: Value) -> (Plan, Results) {
+pub(crate) fn run(scenario: Value) -> (Plan, Results) {
     let scenario: Scenario = serde_json::from_value(scenario).expect("a scenario");
     let plan = compile::compile(&scenario).unwrap_or_else(|p| panic!("{p:?}"));
     let results = packet::run(&plan, &mut |_| true).unwrap_or_else(|e| panic!("{e:?}"));
@@ -39,7 +37,7 @@ fn packets(limit: usize) -> String {
 }
 
 /// A lone flow from `s` over `r` to `d`.
-pub fn lone_flow(case: &SingleCase) -> Value {
+pub(crate) fn lone_flow(case: &SingleCase) -> Value {
     // Which arrivals at the bottleneck the listed packets are: until then the access link passes on
     // what the sender sends.
     let drop: Vec<usize> = case
@@ -77,7 +75,7 @@ pub fn lone_flow(case: &SingleCase) -> Value {
 }
 
 /// What the engine did in a scenario of [`lone_flow`].
-pub fn observe(case: &SingleCase) -> Observed {
+pub(crate) fn observe(case: &SingleCase) -> Observed {
     let (plan, results) = run(lone_flow(case));
     let link = |name: &str| plan.link(name).expect("a link of the scenario").0;
     let (out, back) = (link("s->r"), link("r->s"));
@@ -136,16 +134,16 @@ fn queue(queue: &Value) -> (String, Value) {
 }
 
 /// One direction of a link as ns-2 has it.
-pub struct Direction {
-    pub from: String,
-    pub to: String,
-    pub rate_bps: f64,
-    pub delay_s: f64,
-    pub queue: Value,
+pub(crate) struct Direction {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) rate_bps: f64,
+    pub(crate) delay_s: f64,
+    pub(crate) queue: Value,
 }
 
 /// Pairs directions into full-duplex links; a direction without its opposite is a fault.
-pub fn duplex(directions: &[Direction]) -> Vec<Value> {
+pub(crate) fn duplex(directions: &[Direction]) -> Vec<Value> {
     let by_ends: HashMap<(&str, &str), &Direction> =
         directions.iter().map(|d| ((d.from.as_str(), d.to.as_str()), d)).collect();
     let mut done = HashSet::new();
@@ -168,10 +166,10 @@ pub fn duplex(directions: &[Direction]) -> Vec<Value> {
 }
 
 /// ns-2's sender and sink as fields of a flow.
-pub fn agents(tcp: &str, sink: &str) -> Map<String, Value> {
+pub(crate) fn agents(tcp: &str, sink: &str) -> Map<String, Value> {
     let delayed = if sink.ends_with("DelAck") { 2 } else { 1 };
     let flow = json!({
-        "recovery": recovery(crate::ns2_cases::variant(tcp)),
+        "recovery": recovery(super::variant(tcp)),
         "tcp": { "delayed_ack": delayed },
     });
     let Value::Object(flow) = flow else { unreachable!("written as an object") };
@@ -179,7 +177,7 @@ pub fn agents(tcp: &str, sink: &str) -> Map<String, Value> {
 }
 
 /// Four flows through one bottleneck: `multi_*`. Links: `r0->r1` is the bottleneck.
-pub fn four_flows(folder: &Path) -> Value {
+pub(crate) fn four_flows(folder: &Path) -> Value {
     let case = json(&folder.join("case.json"));
     let wide = || json!({ "type": "DropTail", "limit_": 1000 });
     let direction = |from: &str, to: &str, rate: &Value, delay: &Value, queue: Value| Direction {
@@ -225,7 +223,7 @@ pub fn four_flows(folder: &Path) -> Value {
 
 /// A network case: `links.csv`, `flows.csv`, `cbr.csv`, `boot.csv`, `paths.csv`, `scenario.json`.
 /// `shift` moves the start of every flow, by its number.
-pub fn network(folder: &Path, shift: &mut dyn FnMut(usize) -> f64) -> Value {
+pub(crate) fn network(folder: &Path, shift: &mut dyn FnMut(usize) -> f64) -> Value {
     let scenario = json(&folder.join("scenario.json"));
     let number = |text: &str| text.parse::<f64>().expect("a number");
     let links: Vec<Direction> = rows(&folder.join("links.csv"))

@@ -14,13 +14,10 @@
 //!   the engine's runs, the prediction interval for one more run; t = 5.04 is Student's for 8 degrees
 //!   of freedom and an error of 1 in 1000. A spread s below the last digit printed counts as it.
 
-#[path = "ns2_cases/engine.rs"]
-mod engine;
-mod ns2_cases;
-
 use std::path::Path;
 
-use ns2_cases::{folder, rows};
+use crate::cases;
+use crate::cases::{engine, folder, rows};
 
 /// Runs in a distribution.
 const RUNS: usize = 9;
@@ -105,7 +102,7 @@ fn monitored(folder: &Path) -> Option<(String, Vec<String>)> {
 /// What ns-2 counted in its one run.
 fn counted(folder: &Path) -> Counts {
     let number = |text: &String| text.parse::<f64>().expect("a number");
-    let sim = &ns2_cases::json(&folder.join("scenario.json"))["sim"];
+    let sim = &cases::json(&folder.join("scenario.json"))["sim"];
     let time = |key: &str| sim[key].as_f64().expect("a time");
     let flows = rows(&folder.join("flows_out.csv"));
     Counts {

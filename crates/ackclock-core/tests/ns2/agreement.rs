@@ -1,13 +1,9 @@
 //! The packet engine in era `ns2` against what ns-2.35 did, event by event.
 
-#[path = "ns2_cases/engine.rs"]
-mod engine;
-mod ns2_cases;
-
 use ackclock_core::packet::Event;
 use ackclock_core::units::{Bytes, Time};
 
-use ns2_cases::{difference, folder, micros, parse_us, rows, single_cases};
+use crate::cases::{difference, engine, folder, micros, parse_us, rows, single_cases};
 
 /// A packet at the bottleneck.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import ackclock as ac
-from ackclock.captures.identify.classifier import DATA, load_classifier, train
+from ackclock.captures.identify.classifier import DATA, FOREST, SURE, load_classifier, train
 from ackclock.captures.identify.features import (
     NAMES,
     features,
     features_of_flow,
     features_of_run,
 )
+from ackclock.captures.identify.forest import Forest, grow
 from ackclock.captures.identify.identification import NONE, classes_of, identify, name_of
-from ackclock.captures.identify.training import classes
+from ackclock.captures.identify.training import TABLES, classes, path_of, scenario_for
 from ackclock.captures.read.read import read_trace
 from ackclock.captures.trace import CaptureError
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def sawtooth(cut, base=0.05, cycle=40, cycles=12, top=100.0):
@@ -65,6 +72,7 @@ def test_a_capture_has_the_features_of_its_run(run_of_cubic):
 
 def test_the_training_data_are_small_and_have_every_class():
     assert DATA.stat().st_size < 300_000
+    assert FOREST.stat().st_size < 300_000
     with np.load(DATA, allow_pickle=False) as data:
         assert sorted(set(data["names"].tolist())) == classes()
         assert data["rows"].shape[1] == len(NAMES)
@@ -80,7 +88,8 @@ def test_what_is_far_from_all_runs_is_none_of_them():
     rng = np.random.default_rng(1)
     names = ["a", "b"] * 60
     rows = rng.normal(size=(120, 5)) + np.array([[0.0], [8.0]] * 60)
-    classifier = train(rows, names, list(np.repeat(range(20), 6)))
+    foreign = rng.normal(size=(60, 5)) + np.array([[4.0], [15.0], [-8.0]] * 20)
+    classifier = train(rows, names, list(np.repeat(range(20), 6)), foreign)
     near = classifier.probabilities(np.array([[0.1] * 5, [8.1] * 5]))
     assert near[0, 0] > 0.9
     assert near[1, 1] > 0.9
@@ -93,10 +102,64 @@ def test_what_is_far_from_all_runs_is_none_of_them():
 def test_among_some_controls_only_these_have_a_probability():
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(150, 5)) + np.array([[0.0], [1.0], [8.0]] * 50)
-    classifier = train(rows, ["a", "b", "c"] * 50, list(np.repeat(range(25), 6)))
+    foreign = rng.normal(size=(60, 5)) + 20
+    classifier = train(rows, ["a", "b", "c"] * 50, list(np.repeat(range(25), 6)), foreign)
     both = classifier.probabilities(rows[:3], ["a", "c"])
     assert np.all(both[:, 1] == 0)
     assert np.allclose(both.sum(axis=1), 1)
+
+
+def data_of_trees():
+    """Rows of half precision, of which some are in two classes."""
+    rng = np.random.default_rng(3)
+    rows = (rng.normal(size=(80, 4)) + np.array([[0.0], [2.0]] * 40)).astype(np.float16)
+    rows[:4] = rows[0]
+    return rows.astype(float), ["a", "b"] * 40
+
+
+def test_a_stored_forest_votes_as_the_trees_of_its_library():
+    """Beside scikit-learn, at the rows that it was trained on: thresholds alone are rounded."""
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    rows, names = data_of_trees()
+    forest = grow(rows, names, 30, 7)
+    theirs = ensemble.ExtraTreesClassifier(30, max_features=0.3, random_state=7).fit(rows, names)
+    assert forest.classes == list(theirs.classes_)
+    assert np.allclose(forest.vote(rows), theirs.predict_proba(rows), atol=1e-6)
+    assert 0.1 < forest.vote(rows)[0, 0] < 0.9
+    other = rows + 0.05
+    assert np.abs(forest.vote(other) - theirs.predict_proba(other)).mean() < 0.02
+
+
+def test_a_forest_comes_back_from_its_arrays():
+    pytest.importorskip("sklearn")
+    rows, names = data_of_trees()
+    forest = grow(rows, names, 5, 1)
+    again = Forest.unpack(forest.pack())
+    assert np.array_equal(again.vote(rows + 0.1), forest.vote(rows + 0.1))
+
+
+def test_the_shipped_classifier_needs_no_library_of_learning(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    load_classifier.cache_clear()
+    classifier = load_classifier()
+    with np.load(DATA, allow_pickle=False) as data:
+        rows, names = data["rows"].astype(float), data["names"].tolist()
+    best = classifier.trees.vote(rows).argmax(axis=1)
+    # All but those whose features another control's run has too.
+    assert np.mean([classifier.names[i] == name for i, name in zip(best, names, strict=True)]) > 0.9
+
+
+@pytest.mark.slow
+def test_made_up_controls_are_called_by_no_name():
+    """None of these was looked at when the temperature was fitted; `foreign` were."""
+    spec = importlib.util.spec_from_file_location("benchmark", ROOT / "benchmarks/identify.py")
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    for number in range(50):
+        scenario = scenario_for(benchmark.made_up(number), path_of(8000 + number), TABLES)
+        row = features_of_run(scenario.run())
+        shares = load_classifier().probabilities(row[None, :])[0]
+        assert shares[:-1].max() <= SURE, number
 
 
 def test_what_is_no_class_is_refused_by_a_sentence():

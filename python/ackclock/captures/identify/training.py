@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from ackclock.captures.trace import Floats
     from ackclock.scenario.scenario import Scenario
 
-__all__ = ["LEFT_OUT", "SAME", "classes", "controls", "make_runs", "path_of", "scenario_for"]
+__all__ = [
+    "LEFT_OUT",
+    "SAME",
+    "classes",
+    "controls",
+    "foreign",
+    "make_foreign_runs",
+    "make_runs",
+    "path_of",
+    "scenario_for",
+]
 
 LEFT_OUT = {
     "dctcp": "without marks it is Reno",
@@ -31,6 +41,10 @@ SAME = {"fast-corrected": "fast", "fast-rate-reduction": "fast", "fast-self-tuni
 """Controls that are of another's class: alone on a path they do the same."""
 
 
+TABLES = ("windows", "rtts", "drops")
+"""Tables of a run that features are computed from."""
+
+
 def controls() -> list[str]:
     """Names of the controls that are run: those of the registry without `LEFT_OUT`."""
     from ackclock.catalogue.schema import catalogue
@@ -41,6 +55,57 @@ def controls() -> list[str]:
 def classes() -> list[str]:
     """Names of the controls that are distinguished."""
     return sorted({SAME.get(name, name) for name in controls()})
+
+
+def foreign(number: int) -> dict[str, Any]:
+    """Draw a control whose constants are far from those of any class.
+
+    Parameters
+    ----------
+    number
+        Seed of the draw.
+    """
+    rng = random.Random(f"foreign {number}")
+
+    def draw(low: float, high: float) -> float:
+        return rng.uniform(low, high)
+
+    kinds: list[dict[str, Any]] = [
+        {"kind": "binomial", "k": draw(-0.8, 0.8), "l": draw(0.2, 0.9),
+         "alpha": draw(1, 8), "beta": draw(0.1, 0.5)},
+        {"kind": "maimd", "a_i": draw(2, 8), "b_i": draw(1.02, 1.3), "b_d": draw(0.5, 0.75)},
+        {"kind": "mimd", "a": draw(1.02, 1.08), "b": draw(0.4, 0.7)},
+        {"kind": "mimd", "a": draw(1.2, 1.5), "b": draw(0.5, 0.9)},
+        {"kind": "aiad", "a": draw(2, 8), "d": draw(6, 40)},
+        {"kind": "illinois", "alpha_max": draw(20, 60), "beta_max": draw(0.6, 0.8)},
+        {"kind": "copa", "delta": draw(0.03, 0.2)},
+        {"kind": "veno", "beta": draw(8, 30)},
+    ]  # fmt: skip
+    return kinds[number % len(kinds)]
+
+
+def make_foreign_runs(count: int, first_path: int = 3000) -> Floats:
+    """Run controls that no class is, and compute their features.
+
+    Parameters
+    ----------
+    count
+        Controls, numbered from 0, on a path each.
+    first_path
+        Number of the first path.
+
+    Returns
+    -------
+    array
+        A row for each run that shows enough.
+    """
+    rows = []
+    for number in range(count):
+        path = path_of(first_path + number)
+        row = features_of_run(scenario_for(foreign(number), path, TABLES).run())
+        if row is not None:
+            rows.append(row)
+    return np.asarray(rows, float)
 
 
 def path_of(number: int) -> dict[str, Any]:
@@ -115,7 +180,7 @@ def make_runs(
     rows, names, paths = [], [], []
     total = len(algorithms) * len(numbers)
     for count, (number, control) in enumerate((n, c) for n in numbers for c in algorithms):
-        run = scenario_for(control, path_of(number), ("windows", "rtts", "drops")).run()
+        run = scenario_for(control, path_of(number), TABLES).run()
         row = features_of_run(run)
         if row is not None:
             rows.append(row)

@@ -21,6 +21,7 @@ import numpy as np
 from ackclock._util.json_text import JsonError, parse_json
 from ackclock.captures.read.qlog import number_of
 from ackclock.captures.trace import SAMPLES, CaptureError, FlowTrace, Trace, columns
+from ackclock.scenario.paths.iperf3_log import Iperf3Error, read_iperf3_streams
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -207,39 +208,32 @@ def _iperf3(document: dict[str, Any], path: Path) -> Trace:
     rows: dict[str, list[Row]] = defaultdict(list)
     delivered: dict[str, float] = defaultdict(float)
     lost: dict[str, float] = defaultdict(float)
-    receiving = False
-    for interval in document["intervals"][:MOST_ROWS]:
-        streams = interval.get("streams") if isinstance(interval, dict) else None
-        for stream in streams if isinstance(streams, list) else ():
-            if not isinstance(stream, dict):
-                continue
-            name, time_s = str(stream.get("socket"))[:40], number_of(stream.get("end"))
-            size = number_of(stream.get("bytes"))
-            if math.isnan(time_s) or math.isnan(size):
-                continue
-            receiving |= stream.get("sender") is False
-            delivered[name] += size
-            again = number_of(stream.get("retransmits"))
-            lost[name] += 0 if math.isnan(again) else again
-            rtt = number_of(stream.get("rtt"))
-            rows[name].append({
-                "time_s": time_s, "delivered_bytes": delivered[name],
-                "cwnd_bytes": number_of(stream.get("snd_cwnd")), "srtt_s": rtt / 1e6,
-                "rtt_s": rtt / 1e6,
-                "retransmitted_packets": math.nan if math.isnan(again) else lost[name],
-            })  # fmt: skip
+    try:
+        samples = read_iperf3_streams(document)
+    except Iperf3Error as error:
+        raise CaptureError(f"{path}: {error}") from None
+    for sample in samples:
+        name, again = sample.stream, sample.retransmits
+        delivered[name] += sample.size
+        lost[name] += 0 if math.isnan(again) else again
+        rows[name].append({
+            "time_s": sample.end_s, "delivered_bytes": delivered[name],
+            "cwnd_bytes": sample.cwnd_bytes, "srtt_s": sample.rtt_s, "rtt_s": sample.rtt_s,
+            "retransmitted_packets": math.nan if math.isnan(again) else lost[name],
+        })  # fmt: skip
+    receiving = any(sample.is_of_receiver for sample in samples)
     ended = document.get("end")
     control = ended.get("sender_tcp_congestion") if isinstance(ended, dict) else None
     started = document.get("start")
     mss = number_of(started.get("tcp_mss_default")) if isinstance(started, dict) else math.nan
     flows = []
-    for samples in rows.values():
-        for row in samples:
+    for of_stream in rows.values():
+        for row in of_stream:
             row["mss"] = mss
         doubts = ["bytes are those that the program wrote, part of which were still to be sent"]
         if receiving:
             doubts = ["written by the receiver: no round trips, window or retransmissions"]
-        flows.append(_flow("", samples, _control(control), doubts))
+        flows.append(_flow("", of_stream, _control(control), doubts))
     return _trace("iperf3", flows, [], path)
 
 

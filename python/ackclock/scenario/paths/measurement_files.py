@@ -17,6 +17,7 @@ from ackclock._util.foreign_files import ForeignFileError, read_bytes, unpack
 from ackclock._util.json_text import JsonError, parse_json
 from ackclock._util.units import UNITS
 from ackclock.errors import Problem, ScenarioError
+from ackclock.scenario.paths.iperf3_log import Iperf3Error, read_iperf3_totals
 from ackclock.scenario.paths.measurement import (
     ARRIVED,
     LOST_SOMEWHERE,
@@ -151,19 +152,16 @@ def _iperf3(_: Path, content: bytes, layout: Layout) -> Measurements:
     The round trips of its TCP are those of a path with TCP's own queue, and are left out.
     """
     del layout
-    data = _json(content)
     measurements = Measurements()
-    for number, interval in enumerate(_read_list(data, "intervals")):
-        where = f"intervals[{number}]"
-        sums = interval.get("sum")
-        start, rate = (_dug(interval, where, "sum", key) for key in ("start", "bits_per_second"))
-        if isinstance(sums, dict) and sums.get("omitted") is True:
-            continue
-        measurements.rates.append((start, rate))
-        measurements.end = max(measurements.end, _dug(interval, where, "sum", "end"))
-        share = sums.get("lost_percent") if isinstance(sums, dict) else None
-        if isinstance(share, int | float) and 0 <= share <= 100:
-            measurements.probes.append((start, math.nan, share / 100, 0.0, 0.0))
+    try:
+        totals = read_iperf3_totals(_json(content))
+    except Iperf3Error as error:
+        raise FormatError(str(error)) from None
+    for total in totals:
+        measurements.rates.append((total.start_s, total.rate_bps))
+        measurements.end = max(measurements.end, total.end_s)
+        if not math.isnan(total.lost):
+            measurements.probes.append((total.start_s, math.nan, total.lost, 0.0, 0.0))
     return measurements
 
 

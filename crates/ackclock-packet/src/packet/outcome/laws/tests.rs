@@ -153,6 +153,23 @@ fn a_completed_transfer_that_has_not_delivered_its_size_is_refused() {
     assert_eq!(fault, "flow f1: 100001 B of a transfer of 100000 B were delivered");
 }
 
+/// 20,266 bytes are 21 packets of ns-2. After a retransmission Vegas sends what is behind the last of them; Reno does not.
+#[test]
+fn the_packet_behind_the_last_that_vegas_of_ns2_sends_is_no_fault() {
+    let delivered = |control: &str, size: u32| {
+        let scenario = json!({
+            "era": "2002", "duration": 50,
+            "net": { "kind": "dumbbell", "pairs": 1, "rate": "2 Mbps", "delay": "1 ms", "buffer": "1 bdp" },
+            "flows": [{ "pair": 0, "cc": control, "size": size }],
+        });
+        let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
+        crate::packet::run(&plan, &mut |_| true).unwrap().flows[0].receiver.delivered_bytes
+    };
+    assert_eq!(delivered("vegas", 20_266), 22_000);
+    assert_eq!(delivered("vegas", 100_266), 102_000);
+    assert_eq!(delivered("aimd", 20_266), 21_000);
+}
+
 /// Its acknowledgements hide losses, whether they are of segments ahead or not.
 #[test]
 fn a_transfer_to_a_receiver_that_hides_losses_may_be_complete_before_it_is_delivered() {

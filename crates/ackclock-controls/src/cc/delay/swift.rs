@@ -287,6 +287,38 @@ mod tests {
         near::<9>(target(0.01), 68.0);
     }
 
+    /// Left out, the range is the base target.
+    #[test]
+    fn without_a_range_small_windows_wait_for_twice_the_base_target() {
+        let mut control =
+            Swift::new(SwiftParams { range: None, ..plain() }, &env(Era::Rfc)).unwrap();
+        let mut target = |window| {
+            control.window = window;
+            control.target() * 1e6
+        };
+        near::<9>(target(0.1) - target(100.0), 25.0);
+    }
+
+    #[test]
+    fn a_window_that_the_application_does_not_fill_does_not_grow() {
+        let mut control = Swift::new(plain(), &env(Era::Rfc)).unwrap();
+        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        control.on_start(&window, Time::ZERO, Span::ZERO);
+        let mut acked = ack(0, 24, 1);
+        if let Some(sample) = &mut acked.sample {
+            sample.is_app_limited = true;
+        }
+        control.on_ack(&mut window, &acked);
+        assert_eq!((control.window, window.cwnd), (10.0, 10.0));
+    }
+
+    /// Algorithm 1 notes the time whenever the window is not larger than before: at the least one too.
+    #[test]
+    fn a_cut_of_the_least_window_is_the_one_of_its_round_trip() {
+        let acks = [(0, 50, 1), (10, 24, 1), (20, 50, 1)];
+        near::<12>(after(plain(), LEAST, &acks).0, LEAST + 1.0);
+    }
+
     /// Half a packet in 40 us: one every 80 us, 8320 bit / 80 us = 104 Mbit/s.
     #[test]
     fn below_one_packet_the_pace_makes_the_window() {

@@ -364,4 +364,24 @@ mod tests {
         // 40 us less ten packets at line rate, 8.32 us.
         near::<9>(control.least * 1e6, 31.68);
     }
+
+    /// Three acknowledgements of two packets each are two segments of three.
+    #[test]
+    fn what_is_acknowledged_beyond_a_segment_is_part_of_the_next() {
+        let env = CcEnv { line_rate: BitRate(10_000_000_000), ..env(Era::Rfc) };
+        let params = TimelyParams { segment: Bytes(3 * 1040), ..TimelyParams::default() };
+        let mut control = Timely::new(params, &env).unwrap();
+        control.rate = 5e9;
+        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        for (number, rate) in (1..).zip([5e9, 5.01e9, 5.02e9]) {
+            let sample = crate::cc::RateSample {
+                has_data: true,
+                newly_acked: 2,
+                rtt: Some(Span::from_micros(40)),
+                ..Default::default()
+            };
+            control.on_ack(&mut window, &Ack::sampled(Time::ZERO, 2 * number, sample));
+            near::<3>(control.rate, rate);
+        }
+    }
 }

@@ -413,6 +413,33 @@ mod tests {
         assert_eq!(control.phase(), "hyper-increase");
     }
 
+    #[test]
+    fn the_byte_counter_begins_again_with_a_notification() {
+        let mut control = control();
+        mark(&mut control, 0);
+        (0..9615).for_each(|_| control.on_sent(at(1), 1));
+        mark(&mut control, 50);
+        (0..9615).for_each(|_| control.on_sent(at(51), 1));
+        assert_eq!(control.byte_events, 0);
+        control.on_sent(at(51), 1);
+        assert_eq!(control.byte_events, 1);
+    }
+
+    /// Of 200 us here, while marks may notify each 50 us.
+    #[test]
+    fn losses_notify_once_a_round_trip() {
+        let mut control = control();
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+        let (srtt, min_rtt) = (Span::from_micros(200), Span::from_micros(20));
+        control.on_ack(&mut window, &Ack { min_rtt, srtt, ..Ack::at(at(0), 1) });
+        for us in [10, 60, 209] {
+            control.on_lost(&mut window, &Lost::at(at(us), 1));
+            assert_eq!(control.notified, Some(at(10)), "{us} us");
+        }
+        control.on_lost(&mut window, &Lost::at(at(210), 1));
+        assert_eq!(control.notified, Some(at(210)));
+    }
+
     /// With a least round trip of 1 ms, marks within it do nothing, and the timer's first event comes after it.
     #[test]
     fn on_long_paths_no_period_is_shorter_than_the_round_trip() {

@@ -398,6 +398,29 @@ mod tests {
         near::<12>(grown(10.0, 0.025, 0), 0.25 * (1.0 + 0.2 * 0.1));
     }
 
+    /// Six of ten segments without a mark make 0.6.
+    #[test]
+    fn what_was_marked_adds_nothing() {
+        let mut control = scream(true, 10.0, 1.0);
+        (control.acked, control.acked_marked, control.flight) = (10.0, 4.0, 10.0);
+        control.congested_at = ms(10_000);
+        control.grow(ms(10_000), 0.025, 1.0);
+        near::<12>(control.window, 10.6);
+    }
+
+    /// Of 20 in flight a window of up to 31 may come in this round trip and in the next, not in the one after it.
+    #[test]
+    fn a_window_may_grow_for_what_was_in_flight_a_round_trip_before() {
+        let mut control = scream(true, 10.0, 1.0);
+        for (t, flight, window) in [(10_000, 20.0, 11.0), (10_025, 5.0, 12.0), (10_050, 5.0, 12.0)]
+        {
+            (control.acked, control.flight) = (control.window, flight);
+            control.congested_at = ms(t);
+            control.grow(ms(t), 0.025, 1.0);
+            near::<9>(control.window, window);
+        }
+    }
+
     #[test]
     fn a_window_that_is_not_used_does_not_grow() {
         let mut control = scream(true, 10.0, 1.0);

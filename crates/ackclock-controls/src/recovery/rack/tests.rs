@@ -230,6 +230,15 @@ fn the_acknowledgement_of_just_the_probe_decides_nothing() {
     assert!(bench.acknowledge(611, 6, &[]).entered.is_some());
 }
 
+/// A duplicate of it, without blocks, ends the episode: original and probe have arrived (RFC 8985 section 7.4.2).
+#[test]
+fn a_duplicate_behind_the_probe_ends_the_episode_without_a_loss() {
+    let mut bench = Bench::probed();
+    for (now, ack) in [(605, 5), (606, 5), (611, 6)] {
+        assert!(bench.acknowledge(now, ack, &[]).entered.is_none(), "{now} ms");
+    }
+}
+
 /// At 150 ms 0 is lost as the first, 1 and 2 are more than a round trip and a window old, 3 is not.
 #[test]
 fn a_timeout_gives_up_only_what_is_late() {
@@ -321,6 +330,33 @@ fn a_window_that_was_widened_is_given_up_after_sixteen_recoveries() {
         bench.leave(now + 104, 1.0, false);
         assert!(bench.acknowledge(now + 210, first + 5, &[]).ended);
         assert_eq!(bench.rack.reo_wnd_mult, if recoveries < 16 { 2 } else { 1 }, "{recoveries}");
+        now += 300;
+    }
+}
+
+/// Ten recoveries after the first DSACK comes another: sixteen more are needed.
+#[test]
+fn another_duplicate_renews_the_window_that_was_widened() {
+    let mut bench = Bench::plain();
+    bench.send(0..3);
+    bench.acknowledge_with(103, 3, &[], Some((0, 1)));
+    let mut now = 200;
+    for recoveries in 1..=26u64 {
+        let first = bench.board.nxt();
+        bench.send(now..now + 5);
+        bench.acknowledge(now + 104, first, &[(first + 1, first + 5)]);
+        bench.leave(now + 104, 1.0, false);
+        assert!(bench.acknowledge(now + 210, first + 5, &[]).ended);
+        let times = if recoveries <= 10 { 2 } else { 3 };
+        assert_eq!(
+            bench.rack.reo_wnd_mult,
+            if recoveries < 26 { times } else { 1 },
+            "{recoveries}"
+        );
+        if recoveries == 10 {
+            bench.send([now + 220]);
+            bench.acknowledge_with(now + 290, first + 6, &[], Some((first, first + 1)));
+        }
         now += 300;
     }
 }

@@ -1,4 +1,10 @@
-"""Tests mutants of the package: each by the tests that call its function, then by more."""
+"""Tests mutants of the package: each by the tests that call its function, then by more.
+
+Which tests call it is found by a run of all tests of its folder that notes calls, which takes some
+times as long as the tests. A folder with few mutants in the sample does without: they take the
+tests of the folder, those whose files name the module first, and what kills a mutant must pass
+without it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -29,6 +36,10 @@ KEPT = ROOT / "target/mutants-python"
 
 CPU_FACTOR, CPU_MORE_S = 10, 30
 """A mutant fails that needs so many times the time of its tests, and more CPU time."""
+FEW = 4
+"""Mutants of a folder up to which calls are not noted."""
+FEW_CPU_S = 60.0
+"""CPU time that tests of a folder take, where that was not measured [s]."""
 WALL_S = 3600.0
 """A mutant fails whose tests wait so long [s]; no busy machine does."""
 
@@ -147,13 +158,19 @@ class _Server:
         self._folder.cleanup()
 
     def run(
-        self, tests: list[str], *, calls: bool = False, usual_s: float = WALL_S
+        self,
+        tests: list[str],
+        *,
+        calls: bool = False,
+        collect: bool = False,
+        usual_s: float = WALL_S,
     ) -> dict[str, Any]:
         """Run tests that usually take so long."""
         assert self._process.stdin is not None
         wanted = {
             "tests": tests,
             "calls": calls,
+            "collect": collect,
             "cpu_s": CPU_FACTOR * usual_s + CPU_MORE_S,
             "wall_s": WALL_S,
         }
@@ -168,17 +185,28 @@ class _Server:
 class _Tests:
     """Tests of a folder, with what each calls."""
 
-    def __init__(self, server: _Server, copy: Path, package: str) -> None:
+    def __init__(self, server: _Server, copy: Path, package: str, mutants: int) -> None:
         self._server = server
         self._copy = copy
         self._package = package
+        self._calls: dict[str, Any] = {}
+        self._killers: set[str] = set()
+        self.seconds = FEW_CPU_S
+        if mutants > FEW:
+            self._note_calls()
+        elif not server.run([f"tests/{name}" for name in PYTHON[package]], collect=True)["passed"]:
+            message = f"tests of {package} cannot be read: {' '.join(PYTHON[package])}"
+            raise UnmeasuredError(message)
+
+    def _note_calls(self) -> None:
+        package, server = self._package, self._server
         started = time.monotonic()
         found = server.run([f"tests/{name}" for name in PYTHON[package]], calls=True)
         self.seconds = time.monotonic() - started
         if not found["passed"]:
             message = f"tests of {package} fail without a mutant: {' '.join(PYTHON[package])}"
             raise UnmeasuredError(message)
-        self._calls: dict[str, Any] = found["calls"]
+        self._calls = found["calls"]
 
     def _calling(self, place: _Place, text: str) -> list[str]:
         """Tests that call the function of a mutant, or any of its module if it is in none.
@@ -202,7 +230,10 @@ class _Tests:
         """Say whether the tests that call its function, or all, pass on a mutant that is there."""
         chosen = self._calling(place, text)
         if not chosen:
-            return self._passed([f"tests/{name}" for name in PYTHON[self._package]], self.seconds)
+            word = re.compile(rf"\b{Path(place.module).stem}\b")
+            names = [f"tests/{name}" for name in PYTHON[self._package]]
+            names.sort(key=lambda name: not word.search((self._copy / name).read_text("utf-8")))
+            return self._passed(names, self.seconds)
         return self._passed(chosen, sum(self._calls[test][0] for test in chosen))
 
     def pass_wider(self) -> bool:
@@ -211,7 +242,16 @@ class _Tests:
         return self._passed([f"tests/{name}" for name in names], WALL_S)
 
     def _passed(self, tests: list[str], usual_s: float) -> bool:
-        return bool(self._server.run(tests, usual_s=usual_s)["passed"])
+        found = self._server.run(tests, usual_s=usual_s)
+        if found["failed"]:
+            self._killers.add(found["failed"])
+        return bool(found["passed"])
+
+    def check_killers(self) -> None:
+        """Fail if a test that killed a mutant fails without one."""
+        if self._killers and not self._server.run(sorted(self._killers))["passed"]:
+            names = " ".join(sorted(self._killers))
+            raise UnmeasuredError(f"of these tests some fail without a mutant: {names}")
 
 
 def _function(text: str, row: int) -> tuple[int, int] | None:
@@ -252,9 +292,12 @@ def python(count: int, seed: int, *, quick: bool = False) -> list[Fate]:
             tests: dict[str, _Tests] = {}
             for place, text in zip(sample, _texts(copy, sample), strict=True):
                 if place.package not in tests:
-                    tests[place.package] = _Tests(server, copy, place.package)
+                    mutants = sum(other.package == place.package for other in sample)
+                    tests[place.package] = _Tests(server, copy, place.package, mutants)
                 fates.append(_fate(copy, place, text, tests[place.package], quick=quick))
                 print(f"{fates[-1].outcome:9} {fates[-1].name}", file=sys.stderr, flush=True)
+            for of_folder in tests.values():
+                of_folder.check_killers()
     return fates
 
 
@@ -286,8 +329,10 @@ def _changed(before: str, after: str) -> str:
 
 
 def _environment() -> list[str]:
-    uv = str(ROOT / ".venv/bin/uv")
-    return [uv, "run", "--quiet", "--no-project", "--with", COSMIC_RAY]
+    uv = ROOT / ".venv/bin/uv"
+    if not uv.is_file():
+        raise UnmeasuredError("uv is missing, which fetches Cosmic Ray: make setup")
+    return [str(uv), "run", "--quiet", "--no-project", "--with", COSMIC_RAY]
 
 
 def _places(copy: Path, package: str) -> list[_Place]:

@@ -1,9 +1,10 @@
 """Runs tests on version after version of the package, each in a fork that has the libraries.
 
 Reads from standard input a line of JSON for each: ``tests``, ids as pytest has them; ``calls``,
-whether to find out which functions of the package each test calls; ``cpu_s`` and ``wall_s``, after
-which the tests fail. Answers with a line of the file whose name is the first argument: ``passed``,
-and ``calls``, by test the seconds that it takes and pairs of file and first line.
+whether to find out which functions of the package each test calls; ``collect``, whether to read the
+tests and run none; ``cpu_s`` and ``wall_s``, after which the tests fail. Answers with a line of the
+file whose name is the first argument: ``passed``; ``failed``, the first test that did not pass, if
+it was a test; ``calls``, by test the seconds that it takes and pairs of file and first line.
 """
 
 from __future__ import annotations
@@ -73,6 +74,18 @@ class Calls:
         }
 
 
+class Failures:
+    """Notes the first test that fails."""
+
+    def __init__(self) -> None:
+        self.first = ""
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Keep the name of a test that failed."""
+        if report.failed:
+            self.first = self.first or report.nodeid
+
+
 def answer(given: dict[str, Any], file: str) -> int:
     """Run tests in this process; the exit status of pytest."""
     import pytest
@@ -82,19 +95,23 @@ def answer(given: dict[str, Any], file: str) -> int:
     sink = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(sink, number)
-    calls = Calls()
+    calls, failures = Calls(), Failures()
     options = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly"]
-    plugins: list[object] = [calls] if given["calls"] else []
-    status = int(pytest.main([*options, *([] if plugins else ["-x"]), *given["tests"]], plugins))
-    if plugins:
-        Path(file).write_text(json.dumps(calls.of_tests()), encoding="utf-8")
+    if given["collect"]:
+        options.append("--collect-only")
+    if given["calls"]:
+        status = int(pytest.main([*options, *given["tests"]], [calls, failures]))
+    else:
+        status = int(pytest.main([*options, "-x", *given["tests"]], [failures]))
+    found = {"failed": failures.first, "calls": calls.of_tests()}
+    Path(file).write_text(json.dumps(found), encoding="utf-8")
     return status
 
 
 def forked(given: dict[str, Any]) -> dict[str, Any]:
     """Run tests in a fork."""
     with tempfile.TemporaryDirectory() as folder:
-        file = f"{folder}/calls.json"
+        file = f"{folder}/found.json"
         child = os.fork()
         if child == 0:
             os.setsid()
@@ -115,8 +132,8 @@ def forked(given: dict[str, Any]) -> dict[str, Any]:
                 os.waitpid(child, 0)
                 break
             time.sleep(0.02)
-        calls = json.loads(Path(file).read_text()) if given["calls"] and Path(file).exists() else {}
-        return {"passed": status == 0, "calls": calls}
+        found = json.loads(Path(file).read_text()) if Path(file).exists() else {}
+        return {"passed": status == 0, "failed": "", "calls": {}, **found}
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """iperf3's JSON (iperf3(1), option ``--json``), for paths and for captures.
 
-What iperf3 was told to omit (``-O``) is left out. A file that lacks what is asked of it, or has
-something else in its place, is refused with the place in the document.
+Intervals that iperf3 omits (``-O``) are left out. A file that lacks a number, or has something else
+in its place, is refused with the place in the document.
 """
 
 from __future__ import annotations

@@ -68,11 +68,11 @@ test: core ## all tests that take seconds
 	$(if $(DATA),$(CARGO_TEST) --tests -- --ignored needs_data::,@echo "no reference data (ACKCLOCK_DATA): tests that need them were ignored")
 	$(BIN)/python -m pytest -m "not slow" $(PYTEST_CORES)
 
-test-full: setup ## all tests
+test-full: core ## all tests
 	$(CARGO_TEST) -- --include-ignored $(if $(DATA),,--skip needs_data)
 	$(BIN)/python -m pytest --hypothesis-profile=random $(PYTEST_CORES)
 
-lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of the house
+lint: core ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of the house
 	$(BIN)/python tools/check_house.py
 	$(BIN)/python tools/lint/check_names.py
 	cargo fmt --all --check
@@ -87,7 +87,7 @@ lint: setup ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of
 	$(BIN)/python tools/release/metadata.py --check
 
 # Needs cargo-mutants; MUTANTS is the sample, such as rust:10 python:50.
-mutants: setup ## share of small faults that the tests notice, on a sample with a fixed seed; an hour
+mutants: core ## share of small faults that the tests notice, on a sample with a fixed seed; an hour
 	$(BIN)/python tools/mutants.py $(MUTANTS)
 
 # Run in the folder of the crate, whose .cargo/config.toml supplies random numbers. The binding of
@@ -141,7 +141,7 @@ audit: setup ## licences of all dependencies, known advisories, unsafe code unde
 docs: html ## the documentation as HTML in docs/_build/html; warnings are errors; programs of its pages are run
 	$(BIN)/python tools/check_blocks.py README.md docs
 
-html: setup
+html: core
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --extra docs --no-install-project
 	$(BIN)/python tools/write_reference.py docs/reference/generated
 	$(BIN)/python tools/write_api.py docs/reference/generated/python
@@ -217,7 +217,7 @@ cut: setup ## date the release, commit and tag it: make cut DATE=YYYY-MM-DD REPO
 	git tag --annotate --message "ackclock $(VERSION)" v$(VERSION)
 	$(RELEASE).check_release --publish
 
-new: setup ## begin an algorithm: make new ROOM=cc|qdisc|aqm|recovery|slow_start|sharing|policy NAME=my-rule
+new: core ## begin an algorithm: make new ROOM=cc|qdisc|aqm|recovery|slow_start|sharing|policy NAME=my-rule
 	@$(BIN)/python tools/new_algorithm.py $(ROOM) $(NAME)
 
 clean: ## remove what was built

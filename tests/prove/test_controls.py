@@ -69,7 +69,7 @@ def values_of(name):
         pytest.param("binomial", marks=pytest.mark.slow),
         pytest.param("cubic", marks=pytest.mark.slow),
         pytest.param("vegas", marks=pytest.mark.slow),
-        "fast",
+        pytest.param("fast", marks=pytest.mark.slow),
         "copa",
         "dctcp",
     ],

@@ -157,6 +157,10 @@ def make_question(
             bounds = f"more than {low:g}" + (f" and at most {high:g}" if high < 1e300 else "")
             raise AckclockError(f"{name} is {given}; expected {bounds}")
         values[name] = value
+    for less, more in relation.ordered:
+        if values[less] > values[more]:
+            numbers = f"{less} is {float(values[less]):g} and {more} {float(values[more]):g}"
+            raise AckclockError(f"{numbers}; expected {less} at most {more}: set {more} too")
     size = segment or (Fraction(1, 200), Fraction(1, 10))
     if relation.segment is not None:
         if segment not in (None, (relation.segment, relation.segment)):

@@ -68,6 +68,8 @@ class Relation:
         for first, as packets are more likely to follow it.
     units
         By parameter that is not one of the packet form: its unit and meaning.
+    ordered
+        Pairs of parameters of which the first is at most the second.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Relation:
     narrower: tuple[Rule, ...] = ()
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    ordered: tuple[tuple[str, str], ...] = ()
 
     def write(
         self,

@@ -40,5 +40,6 @@ RELATION = Relation(
     memory=MEMORY,
     knows_base=True,
     ranges={"alpha": (0, float("inf")), "beta": (0, float("inf"))},
+    ordered=(("alpha", "beta"),),
 )
 """Vegas."""

@@ -1,0 +1,77 @@
+"""Single steps of a calibration, each from numbers by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ackclock.captures.calibrate import replay as replaying
+from ackclock.captures.calibrate.alternatives import Alternative
+from ackclock.captures.calibrate.estimate import Path, Value
+from ackclock.captures.calibrate.evidence import Evidence
+from ackclock.captures.calibrate.scenario import Draw, draw_from, scenario_of
+from ackclock.captures.trace import FlowTrace
+
+NONE = np.empty(0)
+
+
+def test_the_base_is_a_round_trip_without_transmission_at_the_bottleneck():
+    """1500 B and an acknowledgement of 52 B take 12.416 ms at 1 Mbit/s."""
+    evidence = Evidence(
+        NONE, NONE, np.array([0.0, 1.0]), np.array([0.07, 0.05]), NONE, NONE, 1500, 1.04, np.nan, 0,
+        has_packets=True, has_losses=True,
+    )  # fmt: skip
+    assert evidence.base_s(1e6) == pytest.approx(0.05 - 0.012416)
+
+
+def test_95_of_100_draws_are_within_the_bounds_of_an_alternative():
+    alternative = Alternative("cubic", "fifo", {"rtt_p50_s": np.arange(1001.0)})
+    assert alternative.interval("rtt_p50_s") == (500, 25, 975)
+
+
+def test_draws_are_normal_with_95_of_100_within_the_interval():
+    """Its half is 1.96 standard deviations: 68 of 100 are within one, 1.02 Mbit/s."""
+    path = Path(Value(1e7, 0.8e7, 1.2e7), base_s=Value(0.03, 0.03, 0.03), least_buffer_bytes=6e4)
+    rates = np.array([draw_from(path, 1512, seed).rate_bps for seed in range(500)])
+    assert rates.min() >= 0.8e7 and rates.max() <= 1.2e7
+    assert np.mean(np.abs(rates - 1e7) < 2e6 / 1.96) == pytest.approx(0.683, abs=0.06)
+
+
+@pytest.mark.parametrize("has_timestamps", [False, True])
+def test_without_timestamps_nothing_that_needs_them_is_on(has_timestamps):
+    flow = FlowTrace("", "tcp", position="sender")
+    flow.facts = {"mss": 1400, "has_timestamps": has_timestamps}
+    path = Path(Value(1e7, 1e7, 1e7), base_s=Value(0.03, 0.03, 0.03))
+    scenario = scenario_of(path, flow, Draw(1e7, 0.03, 6e4, 0.0), control="cubic", duration_s=1)
+    tcp = scenario.data["tcp"]
+    assert (tcp["mss"], tcp["timestamps"]) == (1400, has_timestamps)
+    assert tcp.get("eifel", True) is has_timestamps
+    scenario.check()
+
+
+@pytest.mark.parametrize(
+    ("goodput", "median", "far"),
+    [
+        (1.09, 1.14, []),
+        (0.91, 0.86, []),
+        (1.11, 1.0, ["goodput"]),
+        (0.89, 1.0, ["goodput"]),
+        (1.0, 1.16, ["round trip, median"]),
+        (1.0, 0.84, ["round trip, median"]),
+    ],
+)
+def test_a_replay_is_near_on_both_sides(monkeypatch, goodput, median, far):
+    """A tenth for goodput, 15 % for round trips."""
+    monkeypatch.setattr(replaying, "figures", lambda figures: figures)
+    measured = {"goodput": 1e6, "round trip, median": 0.04, "lost": 0.01}
+    replayed = {"goodput": goodput * 1e6, "round trip, median": median * 0.04, "lost": 0.012}
+    distances, verdict = replaying.compare(measured, replayed)  # type: ignore[arg-type]
+    assert [distance.name for distance in distances if not distance.is_near] == far
+    assert verdict.startswith("use the path with care" if far else "the path may be used")
+
+
+def test_shares_of_losses_are_near_within_a_factor_of_two(monkeypatch):
+    monkeypatch.setattr(replaying, "figures", lambda figures: figures)
+    for lost, is_near in [(0.02, True), (0.021, False), (0.005, True), (0.0049, False)]:
+        distances, _ = replaying.compare({"lost": 0.01}, {"lost": lost})  # type: ignore[arg-type]
+        assert distances[0].is_near is is_near, lost

@@ -179,6 +179,16 @@ def test_numbers_of_requests_turn_at_16_bits(tmp_path):
     assert sum(probe[2] for probe in seen.probes) == 1
 
 
+def test_an_answer_from_before_numbers_began_again_may_come_after_it(tmp_path):
+    """The third answer is that of the request before the second."""
+    numbers = [65533, 65535, 65534, 0, 65532, 1]
+    lines = [f"64 bytes from 192.0.2.1: icmp_seq={n} ttl=57 time=10.0 ms" for n in numbers]
+    (tmp_path / "file").write_text("\n".join(lines))
+    measurements = read_measurements(tmp_path / "file", "ping", Layout({}, {}, 1.0), "net")
+    assert [probe[0] for probe in measurements.probes] == [0, 1, 2, 3, 4, 5]
+    assert not any(np.isnan(probe[1]) for probe in measurements.probes)
+
+
 WRONG = {
     "no answer in it\nat all\nPING icmp_seq": "no line has an answer; expected those of ping",
     '{"round_trips": [{"lost": "false"}]}': "timestamps.client.send.wall: expected a number",

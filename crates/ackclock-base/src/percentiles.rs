@@ -24,7 +24,7 @@ const NONE: u8 = u8::MAX;
 #[derive(Clone, Debug)]
 pub struct Percentiles {
     /// By octave, its block.
-    places: [u8; OCTAVES],
+    block_of: [u8; OCTAVES],
     blocks: Vec<[u32; CLASSES]>,
     count: u64,
     sum_ps: u128,
@@ -32,7 +32,7 @@ pub struct Percentiles {
 
 impl Default for Percentiles {
     fn default() -> Self {
-        Self { places: [NONE; OCTAVES], blocks: Vec::new(), count: 0, sum_ps: 0 }
+        Self { block_of: [NONE; OCTAVES], blocks: Vec::new(), count: 0, sum_ps: 0 }
     }
 }
 
@@ -41,7 +41,7 @@ impl Percentiles {
     #[inline]
     pub fn note(&mut self, time: Span) {
         let (octave, class) = place_of(time.0);
-        let block = self.places[octave];
+        let block = self.block_of[octave];
         self.count += 1;
         self.sum_ps += u128::from(time.0);
         match self.blocks.get_mut(usize::from(block)) {
@@ -54,7 +54,7 @@ impl Percentiles {
     #[cold]
     #[inline(never)]
     fn begin_octave(&mut self, octave: usize, class: usize) {
-        self.places[octave] = self.blocks.len() as u8;
+        self.block_of[octave] = self.blocks.len() as u8;
         let mut block = [0; CLASSES];
         block[class] = 1;
         make_room(&mut self.blocks);
@@ -84,7 +84,7 @@ impl Percentiles {
     pub fn at_s(&self, rank: f64) -> f64 {
         let needed = ((rank * self.count as f64).ceil() as u64).max(1);
         let mut passed = 0;
-        for (octave, &block_index) in self.places.iter().enumerate() {
+        for (octave, &block_index) in self.block_of.iter().enumerate() {
             let Some(block) = self.blocks.get(usize::from(block_index)) else { continue };
             for (class, &times) in block.iter().enumerate() {
                 passed += u64::from(times);

@@ -44,7 +44,7 @@ impl Rules {
         hidden_paths.extend(odd);
         let mut all = problems;
         for _ in 0..ROUNDS {
-            let tries = [0, 1].map(|which| self.mended(document, &hidden_paths, which));
+            let tries = [0, 1].map(|which| self.mend(document, &hidden_paths, which));
             let first = self.at_first_sight(&tries[0], probe);
             let second = if tries[0] == tries[1] {
                 first.clone()
@@ -84,7 +84,7 @@ impl Rules {
     }
 
     /// The document without the values at these places, or with others; what must be there filled in.
-    fn mended(&self, document: &Value, wrong: &[Vec<Step>], which: usize) -> Value {
+    fn mend(&self, document: &Value, wrong: &[Vec<Step>], which: usize) -> Value {
         let mut mended = document.clone();
         for steps in wrong {
             take_out(&mut mended, steps, which);
@@ -101,7 +101,7 @@ impl Rules {
             let algorithm = rules.get("x-room").and_then(Value::as_str);
             let value = match algorithm {
                 Some(room) => self.algorithm_name(room, which),
-                None => filled(&rules, which),
+                None => make_replacement(&rules, which),
             };
             match value {
                 Some(value) => {
@@ -175,7 +175,7 @@ fn holds_tables(value: &Value, step: &Step) -> bool {
 }
 
 /// What stands for a value that must be there.
-fn filled(rules: &Value, which: usize) -> Option<Value> {
+fn make_replacement(rules: &Value, which: usize) -> Option<Value> {
     let kind = rules.get("x-quantity").or_else(|| rules.get("type")).and_then(Value::as_str)?;
     let values = match kind {
         "rate" => [json!(1e6), json!(1e9)],
@@ -193,7 +193,7 @@ pub fn join(problems: Vec<Problem>) -> Vec<Problem> {
             Some(value) if !value.is_empty() => problem.message.replace(value.as_str(), "_"),
             _ => problem.message.clone(),
         };
-        (place::unnumbered(&problem.path), message)
+        (place::drop_numbers(&problem.path), message)
     };
     let mut counts: HashMap<_, usize> = HashMap::new();
     for problem in &problems {

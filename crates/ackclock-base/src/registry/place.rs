@@ -63,7 +63,7 @@ pub(super) fn value<'a>(document: &'a Value, steps: &[Step]) -> Option<&'a Value
 }
 
 /// A path whose entries of lists are not numbered, as in `steps[*].rate`.
-pub(super) fn unnumbered(path: &str) -> String {
+pub(super) fn drop_numbers(path: &str) -> String {
     let mut text = String::new();
     let mut tail = path;
     while let Some((before, after)) = tail.split_once('[') {
@@ -92,6 +92,6 @@ mod tests {
         assert!(!is_within(&steps("flows[2]"), &steps("flows[2].cc")));
         assert!(touches(&steps("flows[2]"), &steps("flows[2].cc")));
         assert!(!touches(&steps("flows[2]"), &steps("flows[3].cc")));
-        assert_eq!(unnumbered("a.steps[119].rate"), "a.steps[*].rate");
+        assert_eq!(drop_numbers("a.steps[119].rate"), "a.steps[*].rate");
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::place::{self, Step};
 use super::rooms::{self, Rooms};
-use super::sentences::{Bounds, bare, outside, quantity, shown, wrong_type};
+use super::sentences::{Bounds, bare, outside, quantity, show_value, wrong_type};
 use crate::error::{self, Problem};
 
 /// Checks of the values that a schema describes.
@@ -145,7 +145,7 @@ impl Rules {
                 let rules = if rules.get("x-room").is_some() {
                     rules.clone()
                 } else {
-                    schema.with(rules).resolved().rules.clone()
+                    schema.with(rules).resolve().rules.clone()
                 };
                 check.mistakes.missing.push((check.path.clone(), key.to_owned(), rules));
             }
@@ -264,7 +264,7 @@ impl Rules {
     }
 
     fn value(&self, schema: Within<'_>, value: &Value, check: &mut Found<'_>) {
-        let schema = schema.resolved();
+        let schema = schema.resolve();
         if value.is_null() {
             check.odd_value(schema.rules); // whether it may be left out is for the table to say
             return;
@@ -325,7 +325,7 @@ impl Rules {
         if schema.rules.get("items").is_none() || self.are_plain_rows(schema.items(), items) {
             return;
         }
-        let rules = schema.items().resolved();
+        let rules = schema.items().resolve();
         // Of a long list of numbers each rule is looked up once.
         if let Some(bounds) = self.bounds(rules)
             && items.iter().all(|item| !item.is_null() && bounds.hold(item))
@@ -342,7 +342,7 @@ impl Rules {
     /// Whether all items are lists of numbers in their ranges: of a trace's million lines each rule is looked up once.
     fn are_plain_rows(&self, schema: Within<'_>, items: &[Value]) -> bool {
         let [first @ Value::Array(_), ..] = items else { return false };
-        let schema = schema.resolved();
+        let schema = schema.resolve();
         let Some(Value::Object(columns)) = schema.rules.get("properties") else { return false };
         if self.form != Form::Made {
             return false;
@@ -360,7 +360,7 @@ impl Rules {
 
     /// The bounds of a value that may be a plain number; `None` if it may not, or if there is more to check.
     fn bounds(&self, schema: Within<'_>) -> Option<Bounds> {
-        let schema = schema.resolved();
+        let schema = schema.resolve();
         if let Some(Value::Array(branches)) = schema.rules.get("anyOf") {
             let mut branches = branches.iter().filter(|b| b.get("type") != Some(&"null".into()));
             let branch = branches.next()?;
@@ -386,7 +386,7 @@ impl Rules {
     fn choice(&self, schema: Within<'_>, branches: &[Value], value: &Value, check: &mut Found<'_>) {
         let branches = branches.iter().filter(|b| b.get("type") != Some(&"null".into()));
         let branches: Vec<Within<'_>> =
-            branches.map(|branch| schema.with(branch).resolved()).collect();
+            branches.map(|branch| schema.with(branch).resolve()).collect();
         if let [branch] = branches[..] {
             return self.value(branch, value, check);
         }
@@ -399,14 +399,14 @@ impl Rules {
             .map(|branch| branch.rules.pointer("/properties/kind/const").and_then(Value::as_str))
             .collect();
         if let Some(kinds) = kinds {
-            return self.tagged(&branches, &kinds, value, check);
+            return self.check_tagged(&branches, &kinds, value, check);
         }
         let keys: Option<Vec<&str>> = branches
             .iter()
             .map(|branch| branch.rules.pointer("/required/0").and_then(Value::as_str))
             .collect();
         if let Some(keys) = keys {
-            return self.keyed(&branches, &keys, value, check);
+            return self.check_keyed(&branches, &keys, value, check);
         }
         let fits = |branch: &&Within<'_>| wrong_type(branch.rules, value).is_none();
         if let Some(meant) = branches.iter().find(fits) {
@@ -414,11 +414,11 @@ impl Rules {
         }
         let expected = branches.iter().filter_map(|b| wrong_type(b.rules, value));
         let expected = expected.collect::<Vec<_>>().join(" or ");
-        check.report_value(value, &format!("{} is not {expected}", shown(value)));
+        check.report_value(value, &format!("{} is not {expected}", show_value(value)));
     }
 
     /// A table whose `kind` says what it is.
-    fn tagged(
+    fn check_tagged(
         &self,
         branches: &[Within<'_>],
         kinds: &[&str],
@@ -426,8 +426,10 @@ impl Rules {
         check: &mut Found<'_>,
     ) {
         let Value::Object(table) = value else {
-            return check
-                .report_value(value, &format!("{} is not a table with a key kind", shown(value)));
+            return check.report_value(
+                value,
+                &format!("{} is not a table with a key kind", show_value(value)),
+            );
         };
         let Some(kind) = table.get("kind").filter(|kind| !kind.is_null()) else {
             check.mistakes.missing.push((check.path.clone(), "kind".to_owned(), Value::Null));
@@ -444,19 +446,27 @@ impl Rules {
     }
 
     /// A table with one key, which says what it is.
-    fn keyed(&self, branches: &[Within<'_>], keys: &[&str], value: &Value, check: &mut Found<'_>) {
+    fn check_keyed(
+        &self,
+        branches: &[Within<'_>],
+        keys: &[&str],
+        value: &Value,
+        check: &mut Found<'_>,
+    ) {
         let entry = value.as_object().filter(|table| table.len() == 1);
         let Some((key, inner)) = entry.and_then(|table| table.iter().next()) else {
             let message =
-                format!("{} is not a table with one of: {}", shown(value), keys.join(", "));
+                format!("{} is not a table with one of: {}", show_value(value), keys.join(", "));
             return check.report_value(value, &message);
         };
         let file = format!("{key}_file");
         match keys.iter().position(|name| name == key) {
             _ if inner.is_string() && keys.contains(&file.as_str()) => {
                 let here = check.enter(key);
-                let message =
-                    format!("{} is not a list; a file is given by {file} = {inner}", shown(inner));
+                let message = format!(
+                    "{} is not a list; a file is given by {file} = {inner}",
+                    show_value(inner)
+                );
                 check.report_value(inner, &message);
                 check.path.truncate(here);
             }
@@ -490,7 +500,7 @@ impl Rules {
                 (table["kind"].as_str().unwrap_or_default(), table)
             }
             _ => {
-                let text = check.shown(value);
+                let text = check.show(value);
                 let message =
                     format!("{text} is not a {word}; expected a name or a table with kind");
                 return check.report_value(value, &message);
@@ -534,14 +544,14 @@ impl<'a> Within<'a> {
         Self { rules, ..self }
     }
 
-    fn resolved(self) -> Self {
+    fn resolve(self) -> Self {
         let Some(name) = self.rules.get("$ref").and_then(Value::as_str) else { return self };
         self.with(self.root.pointer(name.trim_start_matches('#')).unwrap_or(self.rules))
     }
 
     /// Whether a value may be null.
     fn takes_null(self) -> bool {
-        let rules = self.resolved().rules;
+        let rules = self.resolve().rules;
         let null = Value::from("null");
         let is_null = |kind: Option<&Value>| match kind {
             Some(Value::Array(kinds)) => kinds.contains(&null),
@@ -561,7 +571,7 @@ impl<'a> Within<'a> {
     /// The rules, and those between which they leave a choice.
     fn branches(self) -> impl Iterator<Item = Self> {
         let several = self.rules.get("anyOf").and_then(Value::as_array).into_iter().flatten();
-        std::iter::once(self.rules).chain(several).map(move |rules| self.with(rules).resolved())
+        std::iter::once(self.rules).chain(several).map(move |rules| self.with(rules).resolve())
     }
 
     /// Whether a value is an algorithm of the room that the rules name.
@@ -618,10 +628,10 @@ impl<'a> Found<'a> {
         odd.contains_key(&format!("{}{dot}{key}", self.path))
     }
 
-    fn shown(&self, value: &Value) -> String {
+    fn show(&self, value: &Value) -> String {
         match self.odd.and_then(|odd| odd.get(&self.path)) {
             Some(odd) => odd.text.clone(),
-            None => shown(value),
+            None => show_value(value),
         }
     }
 
@@ -647,11 +657,11 @@ impl<'a> Found<'a> {
             && real.fract() == 0.0
             && real.abs() >= 9e15
         {
-            let text = self.shown(value);
+            let text = self.show(value);
             let problem = outside(rules, real, || text, &self.path);
             return self.mistakes.problems.extend(problem);
         }
-        self.report_value(value, &format!("{} is not {expected}", shown(value)));
+        self.report_value(value, &format!("{} is not {expected}", show_value(value)));
     }
 
     fn report(&mut self, message: String) {
@@ -659,7 +669,7 @@ impl<'a> Found<'a> {
     }
 
     fn report_value(&mut self, value: &Value, message: &str) {
-        let problem = Problem::new(&self.path, message).with_value(shown(value));
+        let problem = Problem::new(&self.path, message).with_value(show_value(value));
         self.mistakes.problems.push(problem);
     }
 
@@ -673,7 +683,7 @@ impl<'a> Found<'a> {
             .map(|name| name.as_str().map_or_else(|| name.to_string(), str::to_owned))
             .collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let sentence = format!("{} is not known here", shown(value));
+        let sentence = format!("{} is not known here", show_value(value));
         self.mistakes.problems.push(Problem::unknown(&self.path, &sentence, text, &texts));
     }
 }
@@ -701,7 +711,7 @@ fn class_problem(value: &Value) -> Option<Result<(), String>> {
     if is_valid {
         return Some(Ok(()));
     }
-    Some(Err(format!("{} names no class of a file; {expected}", shown(class))))
+    Some(Err(format!("{} names no class of a file; {expected}", show_value(class))))
 }
 
 /// The values that a value may be, if it is one of a few.

@@ -94,17 +94,17 @@ pub(super) fn quantity(kind: &str, rules: &Value, value: &Value, path: &str) -> 
             let message = format!(
                 "{} is not a buffer size; a buffer must name its unit, as in \"100 pkt\", \"64 kB\", \"20 ms\" or \
                  \"1 bdp\"",
-                shown(value)
+                show_value(value)
             );
-            Some(Problem::new(path, message).with_value(shown(value)))
+            Some(Problem::new(path, message).with_value(show_value(value)))
         }
         _ => {
             let message = format!(
                 "{} is not a {kind}; expected a number with a unit, such as \"{}\"",
-                shown(value),
+                show_value(value),
                 example(kind)
             );
-            Some(Problem::new(path, message).with_value(shown(value)))
+            Some(Problem::new(path, message).with_value(show_value(value)))
         }
     }
 }
@@ -137,10 +137,10 @@ pub(super) fn bare(kind: &str, rules: &Value, value: &Value, path: &str) -> Opti
     }
     let message = format!(
         "{} has no unit; expected a {kind} with unit, such as \"{}\"",
-        shown(value),
+        show_value(value),
         example(kind)
     );
-    Some(Problem::new(path, message).with_value(shown(value)))
+    Some(Problem::new(path, message).with_value(show_value(value)))
 }
 
 /// That a quantity, which is to be more than 0, is 0 in the whole units in which the core counts.
@@ -252,7 +252,7 @@ fn with_unit(text: String, rules: &Value) -> String {
 }
 
 /// A value as messages show it.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn show_value(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "a table".to_owned(),

@@ -42,8 +42,8 @@ impl Mrg32k3a {
     /// Passes over so many numbers, in a time that grows with the digits of `count`: each recurrence is a matrix, of which
     /// the power is taken by squares.
     pub fn skip(&mut self, count: u32) {
-        self.x = advanced([[0, 1, 0], [0, 0, 1], [M1 - 810_728, 1_403_580, 0]], self.x, count, M1);
-        self.y = advanced([[0, 1, 0], [0, 0, 1], [M2 - 1_370_589, 0, 527_612]], self.y, count, M2);
+        self.x = advance([[0, 1, 0], [0, 0, 1], [M1 - 810_728, 1_403_580, 0]], self.x, count, M1);
+        self.y = advance([[0, 1, 0], [0, 0, 1], [M2 - 1_370_589, 0, 527_612]], self.y, count, M2);
     }
 
     /// A uniform number as ns-2 makes it.
@@ -53,7 +53,7 @@ impl Mrg32k3a {
 }
 
 /// The state that follows `count` steps of a recurrence modulo `m`, of which `step` makes one.
-fn advanced(mut step: [[u64; 3]; 3], mut state: [u64; 3], mut count: u32, m: u64) -> [u64; 3] {
+fn advance(mut step: [[u64; 3]; 3], mut state: [u64; 3], mut count: u32, m: u64) -> [u64; 3] {
     let product = |row: [u64; 3], column: [u64; 3]| {
         row.iter().zip(column).fold(0, |sum, (a, b)| (sum + a * b % m) % m)
     };

@@ -22,7 +22,7 @@ pub enum Options {
         /// Segment of the stream.
         segment: u32,
         /// The part of a frame that it holds, in a call.
-        part: Option<FramePart>,
+        frame_part: Option<FramePart>,
     },
     /// An ACK frame of QUIC.
     QuicAck(AckFrame),
@@ -71,7 +71,7 @@ pub struct Timestamps {
 pub struct TcpOptions {
     /// Timestamps.
     pub timestamps: Option<Timestamps>,
-    places: Places,
+    space: Places,
 }
 
 /// Part of a frame of a call.
@@ -103,7 +103,7 @@ pub struct AckFrame {
     pub first: u32,
     /// The delay of the ACK in units of 8 us.
     pub delay: u32,
-    places: Places,
+    space: Places,
 }
 
 /// Blocks, and in the last place something else where there is something.
@@ -144,13 +144,13 @@ impl TcpOptions {
     /// SACK blocks, most recent first.
     #[inline]
     pub fn blocks(&self) -> &[SackBlock] {
-        self.places.blocks()
+        self.space.blocks()
     }
 
     /// Puts these SACK blocks on; those that find no place are left out.
     #[inline]
     pub fn set_blocks(&mut self, new: &[SackBlock]) {
-        self.places = if let Places::Queued { ticks, .. } = self.places {
+        self.space = if let Places::Queued { ticks, .. } = self.space {
             let (count, blocks) = fill(new);
             Places::Queued { count, blocks, ticks }
         } else {
@@ -161,8 +161,8 @@ impl TcpOptions {
 
     /// Puts the time spent in queues on, in ticks; the last block gives it its place.
     pub fn set_queued(&mut self, ticks: u32) {
-        let (count, blocks) = fill(self.places.blocks());
-        self.places = Places::Queued { count, blocks, ticks };
+        let (count, blocks) = fill(self.space.blocks());
+        self.space = Places::Queued { count, blocks, ticks };
     }
 }
 
@@ -176,7 +176,7 @@ impl AckFrame {
             let (count, blocks) = fill(older);
             Places::Blocks { count, blocks }
         };
-        Self { first, delay, places: encoded }
+        Self { first, delay, space: encoded }
     }
 
     /// How many older ranges find a place.
@@ -186,12 +186,12 @@ impl AckFrame {
 
     /// Ranges of numbers below the first one, newest first.
     pub fn older(&self) -> &[SackBlock] {
-        self.places.blocks()
+        self.space.blocks()
     }
 
     /// The counts of ECN, if it has them.
     pub fn counts(&self) -> Option<MarkCounts> {
-        match self.places {
+        match self.space {
             Places::Counts { counts, .. } => Some(counts),
             _ => None,
         }
@@ -224,7 +224,7 @@ impl Options {
     #[inline]
     pub(super) fn queued(&self) -> Option<u32> {
         match self {
-            Self::Tcp(TcpOptions { places: Places::Queued { ticks, .. }, .. }) => Some(*ticks),
+            Self::Tcp(TcpOptions { space: Places::Queued { ticks, .. }, .. }) => Some(*ticks),
             _ => None,
         }
     }
@@ -235,7 +235,7 @@ impl Options {
         match self {
             Self::Tcp(options) => fill(options.blocks()),
             Self::QuicAck(frame) => fill(frame.older()),
-            Self::QuicData { part: Some(chunk), .. } => {
+            Self::QuicData { frame_part: Some(chunk), .. } => {
                 fill(&[(chunk.stream, chunk.frame), (chunk.offset, chunk.size)])
             }
             Self::TfrcReport { rate, p, .. } => fill(&[(rate.to_bits(), p.to_bits())]),

@@ -36,7 +36,7 @@ struct Params {
     peak: Option<BitRate>,
 }
 
-fn found(params: Value) -> Vec<String> {
+fn find_problems(params: Value) -> Vec<String> {
     let Value::Object(params) = params else { return Vec::new() };
     Rules::of::<Params>().problems(&params).iter().map(ToString::to_string).collect()
 }
@@ -45,7 +45,7 @@ fn found(params: Value) -> Vec<String> {
 fn every_value_outside_its_range_is_reported_with_the_range() {
     let params = json!({ "beta": 1, "count": 17, "target": "200 ms", "steps": [{ "factor": -1 }] });
     assert_eq!(
-        found(params),
+        find_problems(params),
         [
             "beta: 1 is out of range; expected more than 0 and less than 1",
             "count: 17 is out of range; expected from 1 to 16 (segments)",
@@ -54,17 +54,17 @@ fn every_value_outside_its_range_is_reported_with_the_range() {
         ]
     );
     assert_eq!(
-        found(json!({ "target": 0 })),
+        find_problems(json!({ "target": 0 })),
         ["target: 0 s is out of range; expected more than 0 and at most 0.1 s"]
     );
     assert_eq!(
-        found(json!({ "small": 4_294_967_296_u64 })),
+        find_problems(json!({ "small": 4_294_967_296_u64 })),
         ["small: 4294967296 is out of range; expected at most 4294967295"]
     );
     let good = json!({ "beta": 0.5, "count": 16, "target": "100 ms", "steps": [{ "factor": 0 }] });
-    assert!(found(good).is_empty());
+    assert!(find_problems(good).is_empty());
     assert_eq!(
-        found(json!({ "steps": [[0.5], [-2]] })),
+        find_problems(json!({ "steps": [[0.5], [-2]] })),
         ["steps[1].factor: -2 is out of range; expected at least 0"]
     );
 }
@@ -73,14 +73,14 @@ fn every_value_outside_its_range_is_reported_with_the_range() {
 #[test]
 fn what_rounds_to_0_is_not_more_than_0() {
     assert_eq!(
-        found(json!({ "peak": 0.49, "target": "0.4 ps" })),
+        find_problems(json!({ "peak": 0.49, "target": "0.4 ps" })),
         [
             "peak: 0.49 bit/s is out of range; expected at least 1 bit/s",
             "target: 0.4 ps is out of range; expected at least 1e-12 s",
         ]
     );
-    assert!(found(json!({ "peak": 0.5, "target": "0.5 ps" })).is_empty());
-    assert!(found(json!({ "peak": "0.0004 kbps" }))[0].contains("at least 1 bit/s"));
+    assert!(find_problems(json!({ "peak": 0.5, "target": "0.5 ps" })).is_empty());
+    assert!(find_problems(json!({ "peak": "0.0004 kbps" }))[0].contains("at least 1 bit/s"));
 }
 
 /// What rows of numbers are checked by at once says no more and no less than what goes row by row.
@@ -130,7 +130,7 @@ fn rows_of_numbers_are_checked_as_tables_are() {
 #[test]
 fn wrong_types_units_and_names_are_reported() {
     assert_eq!(
-        found(json!({ "beta": "much", "count": 1.5, "mode": "thorogh", "small": -1 })),
+        find_problems(json!({ "beta": "much", "count": 1.5, "mode": "thorogh", "small": -1 })),
         [
             "beta: \"much\" is not a number",
             "count: 1.5 is not a whole number",
@@ -139,9 +139,9 @@ fn wrong_types_units_and_names_are_reported() {
         ]
     );
     assert_eq!(
-        found(json!({ "bta": 0.5 })),
+        find_problems(json!({ "bta": 0.5 })),
         ["bta: \"bta\" is not a key here; did you mean \"beta\"?"]
     );
-    let unit = found(json!({ "target": "3 parsecs" }));
+    let unit = find_problems(json!({ "target": "3 parsecs" }));
     assert!(unit[0].starts_with("target: \"parsecs\" in \"3 parsecs\" is not a unit"), "{unit:?}");
 }

@@ -24,7 +24,7 @@ pub struct FlowSamples {
     flows: usize,
     per_flow: usize,
     /// Samples of each flow that were taken away.
-    taken: usize,
+    removed: usize,
     senders: Vec<Visit<SenderSample>>,
     /// Bytes delivered and bytes received, in halves: a visit has no gaps.
     receivers: Vec<Visit<[[u32; 2]; 2]>>,
@@ -84,20 +84,20 @@ impl FlowSamples {
 
     /// Samples of each flow that were taken away.
     pub fn taken(&self) -> usize {
-        self.taken
+        self.removed
     }
 
     /// Takes the samples of each flow before number `until` away; all ends have noted them.
     pub fn take_until(&mut self, until: usize) -> Vec<FlowSample> {
         let rows = self.rows_until(until);
-        self.taken = until;
+        self.removed = until;
         self.senders.retain(|visit| visit.until as usize > until);
         self.receivers.retain(|visit| visit.until as usize > until);
         rows
     }
 
     fn rows_until(&self, until: usize) -> Vec<FlowSample> {
-        let mut rows = vec![FlowSample::default(); (until - self.taken) * self.flows];
+        let mut rows = vec![FlowSample::default(); (until - self.removed) * self.flows];
         self.fill(&mut rows, until, &self.senders, |row, state| {
             let [cwnd, ssthresh, in_flight, srtt, low, high, retransmits] = *state;
             row.cwnd = f32::from_bits(cwnd);
@@ -120,11 +120,11 @@ impl FlowSamples {
         visits: &[Visit<T>],
         set: impl Fn(&mut FlowSample, &T),
     ) {
-        let mut noted = vec![self.taken; self.flows];
+        let mut noted = vec![self.removed; self.flows];
         for Visit { flow, until, state } in visits {
             let (flow, until) = (*flow as usize, (*until as usize).min(end));
             for interval in std::mem::replace(&mut noted[flow], until)..until {
-                set(&mut rows[(interval - self.taken) * self.flows + flow], state);
+                set(&mut rows[(interval - self.removed) * self.flows + flow], state);
             }
         }
     }

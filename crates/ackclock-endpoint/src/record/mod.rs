@@ -140,7 +140,7 @@ pub struct ProbeRow {
 #[derive(Debug, Default)]
 pub struct Recorder {
     /// The requested tables.
-    pub wanted: Wanted,
+    pub requested: Wanted,
     /// By flow, whether its rows are kept; flows beyond the list are kept.
     pub keep: Vec<bool>,
     /// Table `windows`.
@@ -188,7 +188,7 @@ impl Recorder {
     /// Records a window if wanted.
     #[inline]
     pub fn window(&mut self, row: impl FnOnce() -> WindowRow) {
-        if self.wanted.windows {
+        if self.requested.windows {
             let row = row();
             if self.keeps(row.flow) {
                 make_room(&mut self.windows);
@@ -217,7 +217,7 @@ impl Recorder {
     #[inline]
     pub fn rtt(&mut self, time: Time, flow: FlowId, rtt: Span) {
         self.delay(time, flow, rtt);
-        if self.wanted.rtts && self.keeps(flow) {
+        if self.requested.rtts && self.keeps(flow) {
             make_room(&mut self.rtts);
             self.rtts.push(RttRow { at: time, flow, rtt });
         }
@@ -225,7 +225,7 @@ impl Recorder {
 
     /// Records a change of a receiver's layers if wanted.
     pub fn layers(&mut self, row: impl FnOnce() -> LayersRow) {
-        if self.wanted.layers {
+        if self.requested.layers {
             let row = row();
             if self.keeps(row.flow) {
                 self.layers.push(row);
@@ -235,7 +235,7 @@ impl Recorder {
 
     /// Records a frame that is delivered if wanted.
     pub fn frame(&mut self, row: impl FnOnce() -> FrameRow) {
-        if self.wanted.frames {
+        if self.requested.frames {
             let row = row();
             if self.keeps(row.flow) {
                 self.frames.push(row);
@@ -251,7 +251,7 @@ impl Recorder {
         flow: FlowId,
         report: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
     ) {
-        if !self.wanted.probe_series || !self.keeps(flow) {
+        if !self.requested.probe_series || !self.keeps(flow) {
             return;
         }
         if self.probes.len() <= flow.index() {
@@ -282,7 +282,7 @@ impl Recorder {
     /// Appends what another recorder has of the same run; all tables are named, so that none is left behind.
     pub fn append(&mut self, other: &mut Self) {
         let Self {
-            wanted: _,
+            requested: _,
             keep: _,
             windows,
             rtts,
@@ -316,7 +316,7 @@ impl Recorder {
     /// Records a change of state if wanted.
     #[inline]
     pub fn state(&mut self, time: Time, flow: FlowId, state: &'static str) {
-        if self.wanted.states && self.keeps(flow) {
+        if self.requested.states && self.keeps(flow) {
             make_room(&mut self.states);
             self.states.push(StateRow { at: time, flow, state });
         }
@@ -332,7 +332,7 @@ mod tests {
         let mut recorder = Recorder::default();
         let time = |ms| Time::ZERO + Span::from_millis(ms);
         recorder.probes(time(0), FlowId(1), |_| unreachable!("the table is not wanted"));
-        recorder.wanted.probe_series = true;
+        recorder.requested.probe_series = true;
         recorder.keep = vec![false, true];
         recorder.probes(time(1), FlowId(0), |_| unreachable!("the flow is not kept"));
         for (ms, values) in [

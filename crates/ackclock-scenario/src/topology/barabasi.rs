@@ -87,17 +87,17 @@ fn base(nodes: u32, edges: u32, rng: &mut Stream) -> Adjacency {
 mod tests {
     use super::*;
 
-    fn drawn(nodes: u32, edges: u32, seed: u64) -> Adjacency {
+    fn draw_graph(nodes: u32, edges: u32, seed: u64) -> Adjacency {
         base(nodes, edges, &mut Stream::new(seed, Purpose::Topology, 0))
     }
 
     #[test]
     fn one_link_for_each_node_makes_a_tree_and_a_fraction_adds_its_share() {
-        let tree = drawn(500, 500, 1);
+        let tree = draw_graph(500, 500, 1);
         assert_eq!(tree.links().len(), 499);
         assert_eq!(tree.largest_component().nodes(), 500);
         // m = 1, 2, 1, 2, ..: node 0 has nobody to link to, node 1 only one of its two.
-        assert_eq!(drawn(500, 750, 1).links().len(), 748);
+        assert_eq!(draw_graph(500, 750, 1).links().len(), 748);
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
         let runs = 20_000;
         let (mut first, mut hub) = (0, 0);
         for seed in 0..runs {
-            let tree = drawn(4, 4, seed);
+            let tree = draw_graph(4, 4, seed);
             let host = tree.neighbours(2)[0];
             first += u32::from(host == 0);
             hub += u32::from(tree.neighbours(3)[0] == host);
@@ -121,7 +121,7 @@ mod tests {
         // Bollobás et al. 2001: for m links per node the share of degree k tends to
         // 2 m (m + 1) / (k (k + 1) (k + 2)): with m = 2, 1/2 of degree 2, 1/5 of 3, 1/10 of 4.
         let n = 40_000;
-        let graph = drawn(n, 2 * n, 5);
+        let graph = draw_graph(n, 2 * n, 5);
         let share = |k| (0..n).filter(|i| graph.degree(*i) == k).count() as f64 / f64::from(n);
         // Three standard deviations of a share near 1/2 of 40000 are 0.0075.
         for (k, expected) in [(2, 0.5), (3, 0.2), (4, 0.1)] {

@@ -97,11 +97,11 @@ fn layout(
             format!("{letter}{}", *number - 1)
         })
         .collect();
-    named(path, graph, names, capacities, common)
+    layout_named(path, graph, names, capacities, common)
 }
 
 /// A layout with the names given.
-pub(super) fn named(
+pub(super) fn layout_named(
     path: &str,
     graph: &Adjacency,
     nodes: Vec<String>,

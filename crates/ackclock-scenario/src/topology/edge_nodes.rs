@@ -23,7 +23,7 @@ pub(super) fn attach(
     rng: &mut Stream,
 ) -> Result<Adjacency, String> {
     let core = random.largest_component();
-    let mut graph = core.keep(&unpruned(&core));
+    let mut graph = core.keep(&find_unpruned(&core));
     let leaf = leaves(&graph);
     let have = leaf.iter().filter(|l| **l).count() as u32;
     if have > count {
@@ -57,7 +57,7 @@ pub(super) fn attach(
 }
 
 /// Nodes that step 2 keeps.
-fn unpruned(graph: &Adjacency) -> Vec<bool> {
+fn find_unpruned(graph: &Adjacency) -> Vec<bool> {
     let leaf = leaves(graph);
     let inner = |node: u32| graph.neighbours(node).iter().filter(|n| !leaf[**n as usize]).count();
     (0..graph.nodes() as u32)
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn leaves_go_where_their_neighbour_has_two_inner_links_and_stay_elsewhere() {
         // Node 3 has inner neighbours 2 and 4: its leaf 7 goes. Node 1 has only 2: 0 and 8 stay.
-        let stays = unpruned(&caterpillar());
+        let stays = find_unpruned(&caterpillar());
         assert_eq!(stays, [true, true, true, true, true, true, true, false, true]);
     }
 

@@ -74,7 +74,7 @@ const LEAVES: [&[u32]; 49] = [
 impl Topology for Hot {
     fn layout(&self, path: &str) -> Result<Layout, Vec<Problem>> {
         let (graph, names) = graph();
-        drawn::named(
+        drawn::layout_named(
             path,
             &graph,
             names,

@@ -107,7 +107,7 @@ struct Round {
     /// The window at the round's end.
     goal: f64,
     /// The window as this control last left it; another value means that someone else moved it.
-    at: f64,
+    last_window: f64,
 }
 
 /// A linear control under one of its names.
@@ -146,7 +146,7 @@ impl<N: Named> About<CcEnv> for Linear<N> {
             count: params.count().unwrap_or(count),
             first_cut: params.first_cut().unwrap_or(first_cut),
             era: env.era,
-            round: Round { slope: 0.0, left: 0.0, goal: 0.0, at: f64::NAN },
+            round: Round { slope: 0.0, left: 0.0, goal: 0.0, last_window: f64::NAN },
             credit: Credit::default(),
             uncut: true,
             name: PhantomData,
@@ -159,11 +159,12 @@ impl<N> Linear<N> {
         let step = self.rule.step(cwnd);
         // A round has at least one segment.
         let segments = cwnd.max(1.0);
-        self.round = Round { slope: step / segments, left: segments, goal: cwnd + step, at: cwnd };
+        self.round =
+            Round { slope: step / segments, left: segments, goal: cwnd + step, last_window: cwnd };
     }
 
     fn grow_by_segments(&mut self, window: &mut Window, acked: u32) {
-        if window.cwnd.to_bits() != self.round.at.to_bits() {
+        if window.cwnd.to_bits() != self.round.last_window.to_bits() {
             self.open_round(window.cwnd);
         }
         let mut acked = f64::from(acked);
@@ -173,8 +174,8 @@ impl<N> Linear<N> {
         }
         // The window within a round is on the line to its goal, so rounding never accumulates.
         self.round.left -= acked;
-        self.round.at = self.round.goal - self.round.slope * self.round.left;
-        window.cwnd = self.round.at;
+        self.round.last_window = self.round.goal - self.round.slope * self.round.left;
+        window.cwnd = self.round.last_window;
     }
 }
 

@@ -157,12 +157,12 @@ mod tests {
             Bench::with("newreno", RecoveryEnv { limited_transmit: false, era: Era::Rfc });
         bench.send(10);
         bench.duplicates(3);
-        assert_eq!(bench.allowed(5.0), [Next::Retransmit(0)]);
+        assert_eq!(bench.send_allowed(5.0), [Next::Retransmit(0)]);
         bench.duplicates(5);
-        assert_eq!(bench.allowed(5.0), [Next::New, Next::New, Next::New]);
+        assert_eq!(bench.send_allowed(5.0), [Next::New, Next::New, Next::New]);
         let partial = bench.ack(4);
         assert!(partial.hold_window && !partial.ended && !partial.hold_timer);
-        assert_eq!(bench.allowed(5.0), [Next::Retransmit(4), Next::New]);
+        assert_eq!(bench.send_allowed(5.0), [Next::Retransmit(4), Next::New]);
         let full = bench.ack(10);
         assert!(full.ended);
         assert_eq!(bench.phase(), Phase::Open);
@@ -184,7 +184,7 @@ mod tests {
         let mut bench = Bench::new("newreno");
         bench.send(6);
         bench.rto();
-        bench.allowed(1.0);
+        bench.send_allowed(1.0);
         bench.ack(6);
         bench.send(4);
         bench
@@ -205,7 +205,7 @@ mod tests {
         let mut bench = four_more_after_a_timeout();
         for expected in [&[Next::New][..], &[Next::New], &[], &[]] {
             assert_eq!(bench.duplicate().entered, None);
-            assert_eq!(bench.allowed(4.0), expected);
+            assert_eq!(bench.send_allowed(4.0), expected);
         }
     }
 

@@ -105,12 +105,12 @@ mod tests {
         bench.sack(1, 2);
         bench.sack(2, 3);
         assert!(bench.sack(3, 4).entered.is_some());
-        assert_eq!(bench.allowed(10.0), [Next::Retransmit(0)]);
+        assert_eq!(bench.send_allowed(10.0), [Next::Retransmit(0)]);
         // RecoverFS = 20 - 2 = 18, one delivered by the third duplicate: ceil(n * 10 / 18) - out.
         let mut sent = Vec::new();
         for seq in 4..13 {
             bench.sack(seq, seq + 1);
-            sent.push(bench.allowed(10.0).len());
+            sent.push(bench.send_allowed(10.0).len());
         }
         // n = 2..10: ceil(1.1, 1.7, 2.2, 2.8, 3.3, 3.9, 4.4, 5, 5.6) = 2 2 3 3 4 4 5 5 6, out from 1.
         assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 1]);
@@ -124,11 +124,11 @@ mod tests {
         bench.sack(7, 8);
         bench.sack(8, 9);
         assert!(bench.sack(9, 10).entered.is_some());
-        assert_eq!(bench.allowed(5.0), [Next::Retransmit(0)]);
+        assert_eq!(bench.send_allowed(5.0), [Next::Retransmit(0)]);
         bench.ack(1);
-        assert_eq!(bench.allowed(5.0), [Next::Retransmit(1), Next::Retransmit(2)]);
+        assert_eq!(bench.send_allowed(5.0), [Next::Retransmit(1), Next::Retransmit(2)]);
         bench.ack(2);
-        assert_eq!(bench.allowed(5.0), [Next::Retransmit(3), Next::Retransmit(4)]);
+        assert_eq!(bench.send_allowed(5.0), [Next::Retransmit(3), Next::Retransmit(4)]);
     }
 
     fn ack(acked: u32, delivered: u32) -> AckIn {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     /// Ten lost, fifty sent: the meter by itself, at an ssthresh of 20.
-    fn started() -> (Prr, Scoreboard) {
+    fn start_recovery() -> (Prr, Scoreboard) {
         let board = Scoreboard::with_marks();
         (Prr { recover_fs: 40, ..Prr::default() }, board)
     }
@@ -154,7 +154,7 @@ mod tests {
     /// RFC 9937 section 6: a pipe of exactly ssthresh is not above it, and leaves no room.
     #[test]
     fn a_pipe_of_ssthresh_lets_nothing_out() {
-        let (mut prr, board) = started();
+        let (mut prr, board) = start_recovery();
         prr.on_ack(&board, &ack(0, 2));
         assert_eq!(leave(&mut prr, 20), 0);
         prr.on_ack(&board, &ack(0, 2));
@@ -166,7 +166,7 @@ mod tests {
     /// found with it.
     #[test]
     fn a_further_loss_is_not_safe_and_counts_once() {
-        let (mut prr, mut board) = started();
+        let (mut prr, mut board) = start_recovery();
         let stamp = crate::scoreboard::Stamp {
             record: crate::cc::SentRecord {
                 sent_at: Time::ZERO,

@@ -130,20 +130,20 @@ mod tests {
         bench.send(8);
         for _ in 0..2 {
             bench.duplicate();
-            assert_eq!(bench.allowed(8.0), [Next::New]);
+            assert_eq!(bench.send_allowed(8.0), [Next::New]);
         }
         let digest = bench.duplicate();
         assert_eq!(digest.entered.map(|e| e.flight), Some(8));
-        assert_eq!(bench.allowed(4.0), [Next::Retransmit(0)]);
+        assert_eq!(bench.send_allowed(4.0), [Next::Retransmit(0)]);
         for _ in 0..3 {
             bench.duplicate();
-            assert_eq!(bench.allowed(4.0), []);
+            assert_eq!(bench.send_allowed(4.0), []);
         }
         bench.duplicate();
-        assert_eq!(bench.allowed(4.0), [Next::New]);
+        assert_eq!(bench.send_allowed(4.0), [Next::New]);
         let end = bench.ack(10);
         assert!(end.ended && end.hold_window);
-        assert_eq!(bench.allowed(4.0), [Next::New, Next::New, Next::New]);
+        assert_eq!(bench.send_allowed(4.0), [Next::New, Next::New, Next::New]);
     }
 
     /// cwnd 8, eight in flight, one duplicate, then seven of them are acknowledged: seven may follow, not eight.
@@ -153,7 +153,7 @@ mod tests {
         bench.send(8);
         bench.duplicate();
         bench.ack(7);
-        assert_eq!(bench.allowed(8.0), [Next::New; 7]);
+        assert_eq!(bench.send_allowed(8.0), [Next::New; 7]);
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         bench.send(8);
         for _ in 0..2 {
             bench.duplicate();
-            assert_eq!(bench.allowed(8.0), []);
+            assert_eq!(bench.send_allowed(8.0), []);
         }
     }
 
@@ -172,7 +172,7 @@ mod tests {
         bench.send(6);
         bench.rto();
         assert_eq!(bench.phase(), Phase::Loss);
-        assert_eq!(bench.allowed(1.0), [Next::Retransmit(0)]);
+        assert_eq!(bench.send_allowed(1.0), [Next::Retransmit(0)]);
         bench.ack(2);
         for _ in 0..4 {
             assert_eq!(bench.duplicate().entered, None);
@@ -192,7 +192,7 @@ mod tests {
         let mut bench = Bench::spec(&serde_json::json!({ "kind": "reno", "guard": false }));
         bench.send(6);
         bench.rto();
-        assert_eq!(bench.allowed(1.0), [Next::Retransmit(0)]);
+        assert_eq!(bench.send_allowed(1.0), [Next::Retransmit(0)]);
         bench.ack(2);
         bench.duplicates(2);
         assert!(bench.duplicate().entered.is_some());

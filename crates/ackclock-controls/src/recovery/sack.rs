@@ -253,28 +253,28 @@ mod tests {
         let mut bench = Bench::new("sack");
         bench.send(10);
         bench.sack(1, 2);
-        assert_eq!(bench.allowed(10.0), [Next::New]); // limited transmit: 10
+        assert_eq!(bench.send_allowed(10.0), [Next::New]); // limited transmit: 10
         bench.sack(2, 3);
-        assert_eq!(bench.allowed(10.0), [Next::New]); // 11
+        assert_eq!(bench.send_allowed(10.0), [Next::New]); // 11
         let digest = bench.sack(4, 5);
         assert!(digest.hold_window);
         let entry = digest.entered.unwrap();
         // Twelve outstanding, two of them limited transmit. 0 is lost: three SACKed above it.
         assert_eq!((entry.lost, entry.flight), (1, 10));
         // Step 4.3: 0 leaves at once. pipe = {3, 5..12} + the retransmission = 9.
-        assert_eq!(bench.allowed(5.0), [Next::Retransmit(0)]);
+        assert_eq!(bench.send_allowed(5.0), [Next::Retransmit(0)]);
         assert_eq!(bench.pipe(), 9);
         // 5, 6: now 3 has three above it and leaves the pipe: {7..12} + 1 = 6.
         bench.sack(5, 7);
         assert_eq!(bench.pipe(), 6);
-        assert_eq!(bench.allowed(5.0), []);
+        assert_eq!(bench.send_allowed(5.0), []);
         bench.sack(7, 9);
         // {9, 10, 11} + 1 = 4: rule (1) sends 3, the lost hole above HighRxt.
         assert_eq!(bench.pipe(), 4);
-        assert_eq!(bench.allowed(5.0), [Next::Retransmit(3)]);
+        assert_eq!(bench.send_allowed(5.0), [Next::Retransmit(3)]);
         // 9 arrives: pipe 4, no lost hole left: rule (2), new data (12).
         bench.sack(9, 10);
-        assert_eq!(bench.allowed(5.0), [Next::New]);
+        assert_eq!(bench.send_allowed(5.0), [Next::New]);
         // 11 arrives without 10; without new data rule (3) takes 10 though it is not lost.
         bench.sack(11, 12);
         assert!(!bench.board().is_lost(10));
@@ -380,11 +380,11 @@ mod tests {
         bench.sack(3, 4);
         bench.rto();
         assert_eq!(bench.phase(), Phase::Loss);
-        assert_eq!(bench.allowed(1.0), [Next::Retransmit(0)]);
+        assert_eq!(bench.send_allowed(1.0), [Next::Retransmit(0)]);
         bench.ack(2);
-        assert_eq!(bench.allowed(2.0), [Next::Retransmit(2), Next::Retransmit(4)]);
+        assert_eq!(bench.send_allowed(2.0), [Next::Retransmit(2), Next::Retransmit(4)]);
         bench.ack(5);
-        assert_eq!(bench.allowed(3.0), [Next::Retransmit(5), Next::New, Next::New]);
+        assert_eq!(bench.send_allowed(3.0), [Next::Retransmit(5), Next::New, Next::New]);
         // RecoveryPoint is 6: until then no fast recovery.
         assert_eq!(bench.sack(6, 8).entered, None);
         bench.ack(8);

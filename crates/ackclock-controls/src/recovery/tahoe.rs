@@ -118,10 +118,10 @@ mod tests {
         let digest = bench.duplicate();
         assert_eq!(digest.entered.map(|e| (e.lost, e.flight)), Some((1, 8)));
         assert_eq!(digest.cwnd, Some(1.0));
-        assert_eq!(bench.allowed(1.0), [Next::Retransmit(0)]);
+        assert_eq!(bench.send_allowed(1.0), [Next::Retransmit(0)]);
         // The retransmission is acknowledged together with 1 and 2, which had arrived.
         bench.ack(3);
-        assert_eq!(bench.allowed(2.0), [Next::Retransmit(3), Next::Retransmit(4)]);
+        assert_eq!(bench.send_allowed(2.0), [Next::Retransmit(3), Next::Retransmit(4)]);
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
         let mut bench = Bench::new("tahoe");
         bench.send(8);
         bench.duplicates(3);
-        bench.allowed(1.0);
+        bench.send_allowed(1.0);
         bench.ack(4);
         for _ in 0..4 {
             assert_eq!(bench.duplicate().entered, None);

@@ -96,7 +96,7 @@ impl Bench {
     }
 
     /// All that may leave now, with new data at hand; it is sent.
-    pub(super) fn allowed(&mut self, cwnd: f64) -> Vec<Next> {
+    pub(super) fn send_allowed(&mut self, cwnd: f64) -> Vec<Next> {
         self.drain(Offer { cwnd, new_data: true, window_meters: false })
     }
 

@@ -276,7 +276,7 @@ mod tests {
     }
 
     /// The first example of the RFC's appendix: a window of 10, grown to 20 by its ACKs; saved 300: a jump to 150.
-    fn jumped() -> Bench {
+    fn jump() -> Bench {
         let mut bench = Bench::new(rule(300.0), 10.0);
         for i in 0..10 {
             assert_eq!(bench.rule.phase, Phase::Reconnaissance);
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_jump_is_validated_by_the_last_segment_of_the_flight() {
-        let mut bench = jumped();
+        let mut bench = jump();
         // Of what was in flight before: no growth, nothing validated.
         for _ in 0..18 {
             bench.ack(190, 95, 120, 100);
@@ -315,7 +315,7 @@ mod tests {
     /// with 20 more, 36.
     #[test]
     fn a_loss_retreats_to_half_of_what_the_path_was_seen_to_hold() {
-        let mut bench = jumped();
+        let mut bench = jump();
         for _ in 0..34 {
             bench.ack(200, 100, 130, 100);
         }
@@ -336,7 +336,7 @@ mod tests {
     /// The second example: the application has no more; after a round trip the window is what was used.
     #[test]
     fn a_jump_that_was_not_used_is_taken_back() {
-        let mut bench = jumped();
+        let mut bench = jump();
         bench.ack(201, 99, 9, 100);
         assert_eq!((bench.rule.phase, bench.window.cwnd), (Phase::Normal, 18.0));
     }

@@ -79,7 +79,7 @@ pub struct LinuxHystart {
     base: Span,
     least: Span,
     samples: u32,
-    found: bool,
+    exit_found: bool,
 }
 
 impl About<SlowStartEnv> for LinuxHystart {
@@ -103,7 +103,7 @@ impl About<SlowStartEnv> for LinuxHystart {
             base: Span::MAX,
             least: Span::MAX,
             samples: 0,
-            found: false,
+            exit_found: false,
         })
     }
 }
@@ -113,10 +113,10 @@ impl LinuxHystart {
     fn is_full(&mut self, cwnd: f64, ack: &Ack) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         self.base = self.base.min(rtt);
-        if self.found && cwnd > 1.0 {
+        if self.exit_found && cwnd > 1.0 {
             return false;
         }
-        self.found = false;
+        self.exit_found = false;
         if self.round.replace(ack.round) != Some(ack.round) {
             (self.began, self.last) = (ack.now, ack.now);
             (self.least, self.samples) = (Span::MAX, 0);
@@ -128,7 +128,7 @@ impl LinuxHystart {
             self.last = ack.now;
             let burst = ack.srtt.seconds() * BURST.1 / (2.0 * cwnd * self.mss);
             let burst = BURST.0.min(Span::from_seconds(burst));
-            self.found |= ack.now.since(self.began) > Span((self.base + burst).0 / 2);
+            self.exit_found |= ack.now.since(self.began) > Span((self.base + burst).0 / 2);
         }
         if self.params.delay {
             self.least = self.least.min(rtt);
@@ -136,10 +136,10 @@ impl LinuxHystart {
                 self.samples += 1;
             } else {
                 let rise = Span(self.base.0 / 8).max(RISE.0).min(RISE.1);
-                self.found |= self.least > self.base + rise;
+                self.exit_found |= self.least > self.base + rise;
             }
         }
-        self.found
+        self.exit_found
     }
 }
 

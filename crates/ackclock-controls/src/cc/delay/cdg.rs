@@ -90,15 +90,15 @@ enum Queue {
 struct Gradient {
     last: Option<f64>,
     recent: [f64; SMOOTHING],
-    place: usize,
+    next: usize,
 }
 
 impl Gradient {
     /// Takes a new value; returns the change since the last one and the mean of the last changes, if there is one.
     fn update(&mut self, value: f64) -> Option<[f64; 2]> {
         let change = value - self.last.replace(value)?;
-        self.recent[self.place] = change;
-        self.place = (self.place + 1) % SMOOTHING;
+        self.recent[self.next] = change;
+        self.next = (self.next + 1) % SMOOTHING;
         Some([change, self.recent.iter().sum::<f64>() / SMOOTHING as f64])
     }
 }

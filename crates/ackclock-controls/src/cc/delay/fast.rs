@@ -117,7 +117,7 @@ pub struct Fast {
     mi_threshold: f64,
     rtt_weight: f64,
     max_growth: f64,
-    known: Option<f64>,
+    set_base: Option<f64>,
     era: Era,
     /// Smallest round trip of data, or what took its place [s]; infinite before the first sample.
     base: f64,
@@ -163,7 +163,7 @@ impl About<CcEnv> for Fast {
             mi_threshold: params.mi_threshold.seconds(),
             rtt_weight: params.rtt_weight.unwrap_or(if ns2 { 1.0 / 256.0 } else { 0.25 }),
             max_growth: params.max_growth.unwrap_or(if ns2 { f64::INFINITY } else { 2.0 }),
-            known: params.base_rtt.map(Span::seconds),
+            set_base: params.base_rtt.map(Span::seconds),
             era: env.era,
             base: f64::INFINITY,
             mean: None,
@@ -208,7 +208,7 @@ impl Fast {
     /// Takes a round-trip sample into base and mean.
     pub(crate) fn sample(&mut self, rtt: Option<Span>, cwnd: f64) {
         let Some(rtt) = rtt.map(Span::seconds) else { return };
-        self.base = self.known.unwrap_or(self.base.min(rtt));
+        self.base = self.set_base.unwrap_or(self.base.min(rtt));
         let weight = (3.0 / cwnd).min(self.rtt_weight);
         self.mean = Some(self.mean.map_or(rtt, |mean| mean + weight * (rtt - mean)));
     }
@@ -260,7 +260,7 @@ impl Fast {
 impl CongestionControl for Fast {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(propagation) = ack.propagation
-            && self.known.is_none()
+            && self.set_base.is_none()
         {
             self.base = self.base.min(propagation.seconds());
         }

@@ -159,7 +159,7 @@ pub struct FastCorrected {
     attempts: u32,
     theta_backoff: f64,
     probe: Option<Probe>,
-    found: Option<Found>,
+    solution: Option<Found>,
     discarded: u32,
 }
 
@@ -198,7 +198,7 @@ impl About<CcEnv> for FastCorrected {
             left: measurements,
             attempts,
             probe: None,
-            found: None,
+            solution: None,
             discarded: 0,
         })
     }
@@ -256,7 +256,7 @@ impl FastCorrected {
         window.cwnd = probe.window;
         if let Some(solution) = self.solve(probe) {
             self.left -= 1;
-            self.found = Some(solution);
+            self.solution = Some(solution);
             window.cwnd = solution.window.max(2.0);
             self.fast.correct(solution.base, ack.round);
         } else {
@@ -308,9 +308,9 @@ impl CongestionControl for FastCorrected {
 
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
         self.fast.probes(out);
-        out("estimated_flows", self.found.map_or(0.0, |f| f.flows));
-        out("estimated_capacity_segments_per_s", self.found.map_or(0.0, |f| f.capacity));
-        out("measured", f64::from(u8::from(self.found.is_some())));
+        out("estimated_flows", self.solution.map_or(0.0, |f| f.flows));
+        out("estimated_capacity_segments_per_s", self.solution.map_or(0.0, |f| f.capacity));
+        out("measured", f64::from(u8::from(self.solution.is_some())));
         out("discarded", f64::from(self.discarded));
         out("theta", self.theta);
     }

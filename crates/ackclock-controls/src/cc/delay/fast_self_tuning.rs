@@ -67,7 +67,7 @@ impl Default for FastSelfTuningParams {
 /// Time, round and segments delivered at the beginning of the present period.
 #[derive(Clone, Copy, Debug)]
 struct Period {
-    at: Time,
+    began: Time,
     round: u64,
     delivered: u64,
 }
@@ -145,13 +145,13 @@ impl CongestionControl for FastSelfTuning {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.fast.on_ack(window, ack);
         self.delivered = self.delivered.max(ack.delivered);
-        let here = Period { at: ack.now, round: ack.round, delivered: self.delivered };
+        let here = Period { began: ack.now, round: ack.round, delivered: self.delivered };
         let begin = *self.period.get_or_insert(here);
         if ack.round < begin.round + self.every {
             return;
         }
         let (segments, elapsed) =
-            (here.delivered - begin.delivered, here.at.since(begin.at).seconds());
+            (here.delivered - begin.delivered, here.began.since(begin.began).seconds());
         let rtt = ack.srtt.seconds();
         // Below its window the flow's rate is the application's.
         if segments > 0 && elapsed > 0.0 && rtt > 0.0 && !ack.app_limited {

@@ -68,12 +68,12 @@ struct Stage {
     /// Beginning, moved on by the time in which the application was the limit.
     began: Time,
     /// Time of the last acknowledgement.
-    seen: Time,
+    last_ack: Time,
     k: f64,
     w_est: f64,
     friendly: bool,
     /// The window as this control last left it; another value means that someone else moved it.
-    at: f64,
+    last_window: f64,
 }
 
 /// CUBIC.
@@ -118,7 +118,7 @@ impl Cubic {
         let w_max = self.w_max.map_or(cwnd, |w| w.max(cwnd));
         self.w_max = Some(w_max);
         let k = ((w_max - cwnd) / self.params.c).cbrt();
-        Stage { began: now, seen: now, k, w_est: cwnd, friendly: false, at: cwnd }
+        Stage { began: now, last_ack: now, k, w_est: cwnd, friendly: false, last_window: cwnd }
     }
 
     fn curve(&self, stage: &Stage, t: f64) -> f64 {
@@ -139,11 +139,11 @@ impl CongestionControl for Cubic {
             return;
         }
         let mut stage = match self.stage {
-            Some(stage) if stage.at.to_bits() == window.cwnd.to_bits() => stage,
+            Some(stage) if stage.last_window.to_bits() == window.cwnd.to_bits() => stage,
             _ => self.begin(window.cwnd, ack.now),
         };
-        let pause = ack.now.since(stage.seen);
-        stage.seen = ack.now;
+        let pause = ack.now.since(stage.last_ack);
+        stage.last_ack = ack.now;
         if ack.app_limited {
             stage.began += pause;
             self.stage = Some(stage);
@@ -163,7 +163,7 @@ impl CongestionControl for Cubic {
             let target = self.curve(&stage, t + ack.srtt.seconds()).clamp(cwnd, 1.5 * cwnd);
             cwnd + (target - cwnd) * (acked / cwnd).min(1.0)
         };
-        stage.at = window.cwnd;
+        stage.last_window = window.cwnd;
         self.stage = Some(stage);
     }
 
@@ -220,7 +220,7 @@ impl CongestionControl for Cubic {
         }
         match (&self.stage, self.w_max) {
             (Some(stage), _) if stage.friendly => "reno-friendly",
-            (Some(stage), Some(_)) if stage.seen.since(stage.began).seconds() < stage.k => {
+            (Some(stage), Some(_)) if stage.last_ack.since(stage.began).seconds() < stage.k => {
                 "concave"
             }
             (Some(_), Some(_)) => "convex",

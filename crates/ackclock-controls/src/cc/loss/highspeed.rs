@@ -87,11 +87,11 @@ pub struct HighSpeed {
     /// Slope of ln p over ln w.
     slope: f64,
     /// Window for which `a` and `b` are current.
-    at: f64,
+    current_window: f64,
     a: f64,
     b: f64,
     /// Eras of ns-2: what a loss at a low window leaves; ns-2 keeps the part that the last loss at a high one took.
-    kept: f64,
+    remaining: f64,
 }
 
 impl About<CcEnv> for HighSpeed {
@@ -127,10 +127,10 @@ impl About<CcEnv> for HighSpeed {
             count: 0.0,
             span,
             slope,
-            at: 0.0,
+            current_window: 0.0,
             a: 1.0,
             b: 0.5,
-            kept: 0.5,
+            remaining: 0.5,
         };
         if env.era == Era::Linux {
             control.rows = control.table();
@@ -142,10 +142,10 @@ impl About<CcEnv> for HighSpeed {
 impl HighSpeed {
     /// Sets increase and decrease for this window.
     fn adapt(&mut self, w: f64) {
-        if w.to_bits() == self.at.to_bits() {
+        if w.to_bits() == self.current_window.to_bits() {
             return;
         }
-        self.at = w;
+        self.current_window = w;
         let low = self.params.low_window;
         if w <= low {
             (self.a, self.b) = (1.0, 0.5);
@@ -230,9 +230,9 @@ impl CongestionControl for HighSpeed {
         }
         let mut left = 1.0 - self.b;
         if used > self.params.low_window {
-            self.kept = self.b;
+            self.remaining = self.b;
         } else {
-            left = self.kept;
+            left = self.remaining;
         }
         // The sender has ns-2's rules of ssthresh and of timeouts.
         *window = Window { cwnd: (left * used).max(1.0), ssthresh: (left * used).max(2.0) };

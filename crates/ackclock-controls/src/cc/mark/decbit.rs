@@ -69,7 +69,7 @@ pub struct Decbit {
     /// Marked fraction at the last decision.
     fraction: f64,
     /// The window as this control last left it; another value means that someone else moved it.
-    at: f64,
+    last_window: f64,
 }
 
 impl About<CcEnv> for Decbit {
@@ -92,7 +92,7 @@ impl About<CcEnv> for Decbit {
             marked: 0.0,
             reported: 0.0,
             fraction: 0.0,
-            at: f64::NAN,
+            last_window: f64::NAN,
         })
     }
 }
@@ -103,7 +103,7 @@ impl Decbit {
         self.ignored = ignored.floor().max(1.0);
         self.left = cwnd.floor().max(1.0);
         (self.counted, self.marked) = (0.0, 0.0);
-        self.at = cwnd;
+        self.last_window = cwnd;
     }
 
     fn decide(&mut self, window: &mut Window, may_grow: bool) {
@@ -124,7 +124,7 @@ impl CongestionControl for Decbit {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if window.cwnd.to_bits() != self.at.to_bits() {
+        if window.cwnd.to_bits() != self.last_window.to_bits() {
             self.restart(window.cwnd, window.cwnd);
         }
         let may_grow = !ack.app_limited || self.era.is_ns2();

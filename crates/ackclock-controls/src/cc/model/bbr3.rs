@@ -411,7 +411,7 @@ impl Bbr3 {
     }
 
     fn check_drain_done(&mut self) {
-        let drained = self.inflight <= self.quantized(self.bdp_multiple(1.0));
+        let drained = self.inflight <= self.quantize(self.bdp_multiple(1.0));
         let late = self.version == Version::Three
             && self.rounds.count > self.drain_start_round + DRAIN_ROUNDS;
         if self.state == State::Drain && (drained || late) {
@@ -432,7 +432,7 @@ impl Bbr3 {
     }
 
     fn set_cwnd(&mut self) {
-        let max_inflight = self.quantized(self.bdp_multiple(self.cwnd_gain()) + self.extra_acked);
+        let max_inflight = self.quantize(self.bdp_multiple(self.cwnd_gain()) + self.extra_acked);
         let acked = f64::from(self.rs.newly_acked);
         if !self.modulates_for_recovery() {
             if self.full_bw_reached {
@@ -630,7 +630,7 @@ impl CongestionControl for Bbr3 {
         out("extra_acked", self.extra_acked);
         out("delivery_rate_bps", self.rs.delivery_rate * bits);
         out("is_app_limited", f64::from(u8::from(self.rs.is_app_limited)));
-        out("bdp_inflight", self.quantized(self.bdp_multiple_at(self.max_bw, 1.0)));
+        out("bdp_inflight", self.quantize(self.bdp_multiple_at(self.max_bw, 1.0)));
         out("round_count", self.rounds.count as f64);
         out("drain_start_round", self.drain_start_round as f64);
         out("cycle_count", self.cycle_count as f64);

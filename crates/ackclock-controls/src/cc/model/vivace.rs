@@ -119,7 +119,7 @@ pub struct Vivace {
     /// The base rate in Mbit/s; 0 before the start.
     rate: f64,
     /// At the start: the last rate whose outcome is known, or else the first one, in Mbit/s.
-    known: f64,
+    known_rate: f64,
     /// Intervals whose packets are not all resolved, the present one last.
     intervals: std::collections::VecDeque<Interval>,
     /// Utilities of the pair: of the lower rate, of the higher.
@@ -151,7 +151,7 @@ impl About<CcEnv> for Vivace {
             stream: Stream::new(0, Purpose::Control, 0),
             phase: Phase::Starting(None),
             rate: 0.0,
-            known: 0.0,
+            known_rate: 0.0,
             intervals: std::collections::VecDeque::new(),
             pair: [None; 2],
             steady: 0,
@@ -212,7 +212,7 @@ impl Vivace {
         let side = |high: bool| if high { 1.0 + probe } else { 1.0 - probe };
         match self.phase {
             Phase::Starting(_) => {
-                if 2.0 * self.rate <= AHEAD * self.known {
+                if 2.0 * self.rate <= AHEAD * self.known_rate {
                     self.rate = self.in_range(2.0 * self.rate);
                 }
                 self.begin(self.rate, Outcome::Start, now);
@@ -249,7 +249,7 @@ impl Vivace {
             match (interval.purpose, self.phase) {
                 (Outcome::Start, Phase::Starting(before)) if is_sound => {
                     self.utility = utility;
-                    self.known = interval.rate;
+                    self.known_rate = interval.rate;
                     match before {
                         Some((last, rate)) if utility < last => {
                             self.rate = self.in_range(rate);
@@ -320,7 +320,7 @@ impl Vivace {
         self.phase = Phase::Starting(None);
         (self.steady, self.bounded, self.last_gradient) = (0, 0, 0.0);
         self.rate = self.in_range(rate);
-        self.known = self.rate;
+        self.known_rate = self.rate;
         self.begin(self.rate, Outcome::Start, now);
     }
 

@@ -32,7 +32,7 @@ impl Bench {
     }
 
     /// Of five segments four are acknowledged; the last is sent again as a probe, and then a new one.
-    fn probed() -> Self {
+    fn after_probe() -> Self {
         let mut bench = Self::plain();
         bench.send(0..5);
         bench.acknowledge(110, 4, &[]);
@@ -214,7 +214,7 @@ fn one_segment_in_flight_waits_for_the_delayed_acknowledgement_too() {
 #[test]
 fn a_loss_that_the_probe_repaired_is_answered() {
     for (dsack, answered) in [(None, true), (Some((4, 5)), false)] {
-        let mut bench = Bench::probed();
+        let mut bench = Bench::after_probe();
         let digest = bench.acknowledge_with(611, 6, &[], dsack);
         assert_eq!(digest.entered.is_some(), answered);
         assert_eq!(bench.rack.phase(), Phase::Open);
@@ -225,7 +225,7 @@ fn a_loss_that_the_probe_repaired_is_answered() {
 /// next, beyond it and without DSACK, ends it and is answered.
 #[test]
 fn the_acknowledgement_of_just_the_probe_decides_nothing() {
-    let mut bench = Bench::probed();
+    let mut bench = Bench::after_probe();
     assert!(bench.acknowledge(605, 5, &[]).entered.is_none());
     assert!(bench.acknowledge(611, 6, &[]).entered.is_some());
 }

@@ -125,7 +125,7 @@ fn below_the_threshold_the_window_grows_by_what_is_acknowledged() {
 
 /// One link of `capacity` segments per second; each round all flows see the queue that their windows
 /// leave. Returns each flow's rate over capacity.
-fn shared(
+fn share_link(
     flows: &mut [(Fast, Window)],
     capacity: f64,
     delay: f64,
@@ -151,11 +151,11 @@ fn alone_it_queues_alpha_and_the_second_of_two_gets_the_golden_part() {
     let begin = || (fast(|_| ()), Window { cwnd: 2.0, ssthresh: f64::INFINITY });
     let mut flows = vec![begin()];
     let (capacity, delay) = (10_000.0, 0.050);
-    let alone = shared(&mut flows, capacity, delay, 400, 1);
+    let alone = share_link(&mut flows, capacity, delay, 400, 1);
     near::<7>(alone[0], 1.0);
     assert!((flows[0].1.cwnd - 550.0).abs() < 1e-3, "{}", flows[0].1.cwnd);
     flows.push(begin());
-    let both = shared(&mut flows, capacity, delay, 2000, 401);
+    let both = share_link(&mut flows, capacity, delay, 2000, 401);
     let golden = f64::midpoint(5f64.sqrt(), -1.0);
     // The second sees the queue with its own first two segments in it, so a little more than 50.
     assert!((both[1] - golden).abs() < 0.01, "{both:?}");
@@ -168,7 +168,7 @@ fn flows_with_equal_errors_share_equally() {
         (fast(|p| p.base_rtt = Some(ms(53.0))), Window { cwnd: w, ssthresh: f64::INFINITY })
     };
     let mut flows = vec![begin(10.0), begin(300.0), begin(900.0)];
-    let shares = shared(&mut flows, 10_000.0, 0.050, 3000, 1);
+    let shares = share_link(&mut flows, 10_000.0, 0.050, 3000, 1);
     for share in shares {
         assert!((share - 1.0 / 3.0).abs() < 1e-4, "{share}");
     }

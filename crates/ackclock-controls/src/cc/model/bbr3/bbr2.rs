@@ -129,7 +129,7 @@ impl Bbr3 {
 
     /// The source's condition for the end of `ProbeBW_UP`.
     pub(super) fn has_probed_long_enough(&self) -> bool {
-        let enough = self.quantized(self.bdp_multiple_at(self.max_bw, PROBED_GAIN));
+        let enough = self.quantize(self.bdp_multiple_at(self.max_bw, PROBED_GAIN));
         self.now.since(self.cycle_stamp).seconds() > self.min_rtt && self.inflight > enough
     }
 

@@ -21,7 +21,7 @@ impl Bbr3 {
     }
 
     /// `QuantizationBudget`.
-    pub(super) fn quantized(&self, inflight_cap: f64) -> f64 {
+    pub(super) fn quantize(&self, inflight_cap: f64) -> f64 {
         let offload_budget = 3.0 * self.send_quantum;
         let probing = if self.state == State::Up { 2.0 } else { 0.0 };
         inflight_cap.max(offload_budget).max(MIN_PIPE_CWND) + probing

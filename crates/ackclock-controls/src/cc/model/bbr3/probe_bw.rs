@@ -86,7 +86,7 @@ impl Bbr3 {
     }
 
     fn is_time_to_cruise(&self) -> bool {
-        let estimated = self.quantized(self.bdp_multiple_at(self.max_bw, 1.0));
+        let estimated = self.quantize(self.bdp_multiple_at(self.max_bw, 1.0));
         self.inflight <= self.inflight_with_headroom() && self.inflight <= estimated
     }
 

@@ -124,7 +124,7 @@ pub fn fixed_point(
         } else if round >= reference.next {
             // A period holds until as many rounds have gone by without a return.
             period = period.filter(|&p| round - reference.round < p);
-            reference.moved(round, &demand);
+            reference.update(round, &demand);
         }
     }
     if let Some(error) = restless {
@@ -145,7 +145,7 @@ impl Seen {
         Self { round: 0, next: 1, demand: demand.to_vec() }
     }
 
-    fn moved(&mut self, round: usize, demand: &[f64]) {
+    fn update(&mut self, round: usize, demand: &[f64]) {
         let age = (self.next - self.round).max(1);
         self.round = round;
         self.next = round + 2 * age;
@@ -274,7 +274,7 @@ impl Reports {
                     capacity: net.capacity[link as usize],
                     offered,
                     aggregate,
-                    own: arriving_rate,
+                    own_rate: arriving_rate,
                 }
             })
             .collect();

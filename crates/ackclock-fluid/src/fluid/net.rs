@@ -177,7 +177,7 @@ pub(super) fn group(
 
 /// Collects problems, the first few of each kind in words.
 struct Collected {
-    listed: Vec<Problem>,
+    problems: Vec<Problem>,
     kinds: Vec<(&'static str, usize)>,
 }
 
@@ -194,23 +194,23 @@ impl Collected {
         });
         self.kinds[index].1 += 1;
         if self.kinds[index].1 <= MOST_LISTED {
-            self.listed.push(Problem::new(path(), message()));
+            self.problems.push(Problem::new(path(), message()));
         }
     }
 
     fn finish(mut self) -> Vec<Problem> {
         for (kind, count) in self.kinds {
             if count > MOST_LISTED {
-                self.listed
+                self.problems
                     .push(Problem::new(kind, format!("{} more of this kind", count - MOST_LISTED)));
             }
         }
-        self.listed
+        self.problems
     }
 }
 
 fn problems(capacity: &[f64], offsets: &[u32], hops: &[u32], weight: &[f64]) -> Vec<Problem> {
-    let mut collected = Collected { listed: Vec::new(), kinds: Vec::new() };
+    let mut collected = Collected { problems: Vec::new(), kinds: Vec::new() };
     for (i, c) in capacity.iter().enumerate() {
         if !(c.is_finite() && *c > 0.0) {
             collected.add(

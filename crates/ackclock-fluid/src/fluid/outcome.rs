@@ -180,7 +180,7 @@ mod tests {
     use crate::fluid::brick_wall;
 
     /// Two flows of 6 bit/s each over a link of 10 bit/s; the first goes on over one of 8 bit/s.
-    fn solved() -> (FluidNet, Outcome) {
+    fn solve_example() -> (FluidNet, Outcome) {
         let net = FluidNet::new(vec![10.0, 8.0], vec![0, 2, 3], vec![0, 1, 0], vec![]).unwrap();
         let outcome = brick_wall(&net, &[6.0, 6.0]);
         assert_eq!(outcome.check(&net), Ok(()));
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_link_above_its_capacity_is_refused() {
-        let (net, mut outcome) = solved();
+        let (net, mut outcome) = solve_example();
         outcome.leaving[2] = 5.1;
         let message = outcome.check(&net).unwrap_err();
         assert_eq!(message, "link 0 can carry 10 bit/s and carries 10.1 bit/s");
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_grows_on_its_way_or_is_no_number_is_refused() {
-        let (net, outcome) = solved();
+        let (net, outcome) = solve_example();
         for rate in [5.1, f64::NAN, -1.0, f64::INFINITY] {
             let mut wrong = outcome.clone();
             wrong.leaving[1] = rate;
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_sweeps_leave_open_is_within_their_tolerance_of_the_capacity() {
-        let (net, outcome) = solved();
+        let (net, outcome) = solve_example();
         let mut late = outcome.clone();
         // 5.0001 leaves where 5 arrives: a hundred-thousandth of 10 bit/s, the wider of the two links.
         late.leaving[1] = 5.000_1;

@@ -132,7 +132,7 @@ fn ratio(alpha: f64) -> Box<dyn crate::policy::DemandPolicy> {
     build(&serde_json::from_value(spec).unwrap(), &PolicyEnv, "sender").unwrap()
 }
 
-fn settled(net: &FluidNet, policy: Box<dyn crate::policy::DemandPolicy>) -> FixedPoint {
+fn settle(net: &FluidNet, policy: Box<dyn crate::policy::DemandPolicy>) -> FixedPoint {
     let routers = Routers::all(Box::new(MaxMin));
     fixed_point(net, &Policies::all(policy), &routers, &[], &Options::default()).unwrap()
 }
@@ -154,8 +154,8 @@ proptest! {
     fn a_full_balanced_sender_with_one_flow_is_a_naive_one(net in networks(8, 15, false)) {
         // M-13.
         let fluid = with_own_senders(&net).net();
-        let balanced = settled(&fluid, policy("full-balanced"));
-        let naive = settled(&fluid, policy("naive"));
+        let balanced = settle(&fluid, policy("full-balanced"));
+        let naive = settle(&fluid, policy("naive"));
         prop_assert!(balanced.converged && naive.converged);
         prop_assert!(all_close(&balanced.outcome.goodputs(&fluid), &naive.outcome.goodputs(&fluid)));
     }
@@ -176,7 +176,7 @@ proptest! {
         let fluid = with_own_senders(&net).net();
         let ideal = max_min(&fluid, &[]);
         let gap = |alpha: f64| -> Option<f64> {
-            let found = settled(&fluid, ratio(alpha));
+            let found = settle(&fluid, ratio(alpha));
             found.converged.then(|| {
                 let goodput = found.outcome.goodputs(&fluid);
                 ideal.iter().zip(&goodput).map(|(m, g)| (m - g).abs()).fold(0.0, f64::max)

@@ -56,7 +56,7 @@ impl LossLoad {
     /// The rate that gets most through one link, others as they are. In units of its capacity.
     fn best(&self, hop: &Hop) -> f64 {
         let k = self.k;
-        let own_share = hop.own / hop.capacity;
+        let own_share = hop.own_rate / hop.capacity;
         let gap = hop.offered / hop.capacity - own_share - 1.0;
         let power = (hop.aggregate - own_share.powf(k + 1.0)).max(0.0);
         // F(r) / r^k = k r + (k + 1) gap - B r^-k rises from minus infinity; one root.
@@ -110,12 +110,16 @@ mod tests {
     #[test]
     fn alone_on_a_link_the_load_is_1_plus_1_over_k_of_it() {
         for k in [1.0, 2.0, 5.0, 10.0] {
-            let hop =
-                Hop { capacity: 4.0, offered: 1.0, aggregate: 0.25f64.powf(k + 1.0), own: 1.0 };
+            let hop = Hop {
+                capacity: 4.0,
+                offered: 1.0,
+                aggregate: 0.25f64.powf(k + 1.0),
+                own_rate: 1.0,
+            };
             let best = LossLoad { k }.best(&hop);
             assert!((best - (1.0 + 1.0 / k)).abs() < 1e-12, "{k}: {best}");
             // The same before it has sent anything.
-            let idle = Hop { capacity: 4.0, offered: 0.0, aggregate: 0.0, own: 0.0 };
+            let idle = Hop { capacity: 4.0, offered: 0.0, aggregate: 0.0, own_rate: 0.0 };
             let best = LossLoad { k }.best(&idle);
             assert!((best - (1.0 + 1.0 / k)).abs() < 1e-12, "{k}: {best}");
         }
@@ -127,7 +131,7 @@ mod tests {
         for other in [1.5f64, 40.0, 1e10] {
             let own_rate = 0.5 * other;
             let aggregate = other.powi(2) + own_rate.powi(2);
-            let hop = Hop { capacity: 1.0, offered: other + own_rate, aggregate, own: own_rate };
+            let hop = Hop { capacity: 1.0, offered: other + own_rate, aggregate, own_rate };
             let half = other - 1.0;
             let root = -half + half.hypot(other);
             let best = LossLoad { k: 1.0 }.best(&hop);
@@ -139,7 +143,7 @@ mod tests {
     fn the_answer_to_other_penalties_is_bounded() {
         // Routers of a large penalty announce as much as there is; the sender believes in none.
         for aggregate in [1e70, f64::MAX] {
-            let hop = Hop { capacity: 2.0, offered: 1e9, aggregate, own: 1e3 };
+            let hop = Hop { capacity: 2.0, offered: 1e9, aggregate, own_rate: 1e3 };
             assert_eq!(LossLoad { k: 1e-9 }.best(&hop), MOST);
         }
     }
@@ -162,7 +166,7 @@ mod tests {
                 capacity: 1.0,
                 offered: a + own_rate,
                 aggregate,
-                own: own_rate,
+                own_rate,
             });
             assert!(through(best) > 0.0, "{best}");
             for r in (1..400).map(|n| f64::from(n) * step) {

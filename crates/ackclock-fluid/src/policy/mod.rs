@@ -23,7 +23,7 @@ pub struct Hop {
     /// The aggregate of the link's sharing rule ([`Sharing::aggregate`](crate::sharing::Sharing::aggregate)).
     pub aggregate: f64,
     /// Rate at which this flow arrives there.
-    pub own: f64,
+    pub own_rate: f64,
 }
 
 /// One sender and its flows, in the order of their numbers.
@@ -109,7 +109,7 @@ mod tests {
             let goodput: Vec<f64> = flows.iter().map(|f| f.0 * f.1 * capacity / sum).collect();
             let hops: Vec<[Hop; 1]> = demand
                 .iter()
-                .map(|&own| [Hop { capacity, offered: own + others, aggregate: (own + others).powi(2), own }])
+                .map(|&own| [Hop { capacity, offered: own + others, aggregate: (own + others).powi(2), own_rate: own }])
                 .collect();
             let paths: Vec<&[Hop]> = hops.iter().map(<[Hop; 1]>::as_slice).collect();
             for entry in catalogue() {

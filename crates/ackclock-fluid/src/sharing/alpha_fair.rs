@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::registry::refusal;
 
-    fn shared(alpha: f64, capacity: f64, rate: &[f64], weight: &[f64]) -> Vec<f64> {
+    fn share_among(alpha: f64, capacity: f64, rate: &[f64], weight: &[f64]) -> Vec<f64> {
         let mut leaving = vec![0.0; rate.len()];
         let rule = AlphaFair::new(AlphaFairParams { alpha }, &SharingEnv).unwrap();
         rule.share(&Arrivals { capacity, rate, weight }, &mut leaving);
@@ -132,11 +132,11 @@ mod tests {
     fn weights_count_by_their_root() {
         // Weights 1 and 4: rates 1 : 4 at alpha 1, 1 : 2 at alpha 2, 1 : 16 at alpha 1/2.
         for (alpha, capacity) in [(1.0, 5.0), (2.0, 3.0), (0.5, 17.0)] {
-            let got = shared(alpha, capacity, &[100.0; 2], &[1.0, 4.0]);
+            let got = share_among(alpha, capacity, &[100.0; 2], &[1.0, 4.0]);
             assert!((got[0] - 1.0).abs() < 1e-12, "{alpha}: {got:?}");
         }
         // One demands less than its share: the other has the rest.
-        assert_eq!(shared(2.0, 3.0, &[0.5, 9.0], &[1.0, 4.0]), [0.5, 2.5]);
+        assert_eq!(share_among(2.0, 3.0, &[0.5, 9.0], &[1.0, 4.0]), [0.5, 2.5]);
     }
 
     #[test]
@@ -156,20 +156,26 @@ mod tests {
     /// Towards alpha 0 the largest weight has all that it can use, then the next; equal ones share.
     #[test]
     fn powers_of_weights_beyond_numbers_rank_the_flows() {
-        assert_eq!(shared(1e-9, 6.0, &[4.0; 4], &[0.01, 9.0, 0.01, 0.5]), [0.0, 4.0, 0.0, 2.0]);
-        assert_eq!(shared(1e-9, 8.0, &[3.0; 4], &[0.01, 9.0, 0.01, 0.5]), [1.0, 3.0, 1.0, 3.0]);
-        assert_eq!(shared(1e-9, 6.0, &[1e12, 1.0, 1e12], &[0.01; 3]), [2.5, 1.0, 2.5]);
+        assert_eq!(
+            share_among(1e-9, 6.0, &[4.0; 4], &[0.01, 9.0, 0.01, 0.5]),
+            [0.0, 4.0, 0.0, 2.0]
+        );
+        assert_eq!(
+            share_among(1e-9, 8.0, &[3.0; 4], &[0.01, 9.0, 0.01, 0.5]),
+            [1.0, 3.0, 1.0, 3.0]
+        );
+        assert_eq!(share_among(1e-9, 6.0, &[1e12, 1.0, 1e12], &[0.01; 3]), [2.5, 1.0, 2.5]);
         // (1/2)^(1/alpha) is 10^-15: more than nothing, and in range.
-        let got = shared(0.02, 1.0, &[9.0; 2], &[2e9, 1e9]);
+        let got = share_among(0.02, 1.0, &[9.0; 2], &[2e9, 1e9]);
         assert!((got[1] / got[0] / 0.5f64.powi(50) - 1.0).abs() < 1e-9, "{got:?}");
     }
 
     /// The rule is x = (w / p)^(1 / alpha) however small that is.
     #[test]
     fn rates_are_as_powers_of_the_weights_over_a_hundred_decades() {
-        let got = shared(1.0, 2.0, &[9.0; 2], &[1e-60, 1e60]);
+        let got = share_among(1.0, 2.0, &[9.0; 2], &[1e-60, 1e60]);
         assert!((got[0] / 2e-120 - 1.0).abs() < 1e-9 && got[1] == 2.0, "{got:?}");
-        let got = shared(2.0, 2.0, &[9.0; 2], &[1e-80, 1e100]);
+        let got = share_among(2.0, 2.0, &[9.0; 2], &[1e-80, 1e100]);
         assert!((got[0] / 2e-90 - 1.0).abs() < 1e-9 && got[1] == 2.0, "{got:?}");
     }
 
@@ -193,7 +199,7 @@ mod tests {
             let rate: Vec<f64> = flows.iter().map(|f| f.0).collect();
             let weight: Vec<f64> = flows.iter().map(|f| f.1).collect();
             let capacity = part * rate.iter().sum::<f64>();
-            let got = shared(alpha, capacity, &rate, &weight);
+            let got = share_among(alpha, capacity, &rate, &weight);
             let worth = |i: usize, x: f64| if (alpha - 1.0).abs() < 1e-9 {
                 weight[i] * x.ln()
             } else {

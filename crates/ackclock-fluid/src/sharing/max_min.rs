@@ -85,7 +85,7 @@ impl Sharing for MaxMin {
 mod tests {
     use super::*;
 
-    fn shared(capacity: f64, rate: &[f64], weight: &[f64]) -> Vec<f64> {
+    fn share_among(capacity: f64, rate: &[f64], weight: &[f64]) -> Vec<f64> {
         let mut leaving = vec![0.0; rate.len()];
         MaxMin.share(&Arrivals { capacity, rate, weight }, &mut leaving);
         leaving
@@ -94,18 +94,18 @@ mod tests {
     #[test]
     fn small_flows_get_all_they_demand_and_large_ones_the_same() {
         // Three flows of 2, 4 and 10 on a link of 12: the first two fit below the level 6.
-        assert_eq!(shared(12.0, &[2.0, 4.0, 10.0], &[]), [2.0, 4.0, 6.0]);
+        assert_eq!(share_among(12.0, &[2.0, 4.0, 10.0], &[]), [2.0, 4.0, 6.0]);
         // On a link of 9 the level is (9 - 2) / 2.
-        assert_eq!(shared(9.0, &[2.0, 4.0, 10.0], &[]), [2.0, 3.5, 3.5]);
+        assert_eq!(share_among(9.0, &[2.0, 4.0, 10.0], &[]), [2.0, 3.5, 3.5]);
     }
 
     #[test]
     fn sending_more_gives_nothing() {
-        assert_eq!(shared(9.0, &[2.0, 4.0, 1e9], &[]), [2.0, 3.5, 3.5]);
+        assert_eq!(share_among(9.0, &[2.0, 4.0, 1e9], &[]), [2.0, 3.5, 3.5]);
     }
 
     #[test]
     fn weights_scale_the_level() {
-        assert_eq!(shared(9.0, &[10.0, 10.0], &[1.0, 2.0]), [3.0, 6.0]);
+        assert_eq!(share_among(9.0, &[10.0, 10.0], &[1.0, 2.0]), [3.0, 6.0]);
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct Active<'a> {
     /// The bottleneck of the flow in each slot; `NONE`: it has its peak rate.
     bottleneck: Vec<u32>,
     /// Per slot and hop, the place in the link's list.
-    places: Vec<Vec<u32>>,
+    positions: Vec<Vec<u32>>,
     /// Per link the flows on it: slot and hop.
     on: Vec<Vec<(u32, u32)>>,
     /// Per link the sum of rates.
@@ -62,7 +62,7 @@ pub struct Effort {
     /// Solutions of a set of flows.
     pub solutions: u64,
     /// Of these, solutions of all flows.
-    pub whole: u64,
+    pub full_solutions: u64,
     /// Flows in the sets, summed over the solutions.
     pub solved: u64,
     /// Flows looked at on links that had changed.
@@ -110,7 +110,7 @@ impl<'a> Active<'a> {
             class: Vec::new(),
             rate: Vec::new(),
             bottleneck: Vec::new(),
-            places: Vec::new(),
+            positions: Vec::new(),
             on: vec![Vec::new(); links],
             used: vec![0.0; links],
             level: vec![f64::INFINITY; links],
@@ -154,7 +154,7 @@ impl<'a> Active<'a> {
             self.class.resize(index + 1, NONE);
             self.rate.resize(index + 1, 0.0);
             self.bottleneck.resize(index + 1, NONE);
-            self.places.resize(index + 1, Vec::new());
+            self.positions.resize(index + 1, Vec::new());
             self.work.member.resize(index + 1, NONE);
         }
         self.class[index] = class;
@@ -162,10 +162,10 @@ impl<'a> Active<'a> {
         self.bottleneck[index] = NONE;
         self.count += 1;
         let route = self.route(slot);
-        self.places[index].clear();
+        self.positions[index].clear();
         for (hop, &link) in route.iter().enumerate() {
             let list = &mut self.on[link as usize];
-            self.places[index].push(list.len() as u32);
+            self.positions[index].push(list.len() as u32);
             list.push((slot, hop as u32));
         }
         self.enter(slot);
@@ -209,11 +209,11 @@ impl<'a> Active<'a> {
         let route = self.route(slot);
         for (hop, &link) in route.iter().enumerate() {
             self.carried(link as usize);
-            let position = self.places[index][hop] as usize;
+            let position = self.positions[index][hop] as usize;
             let list = &mut self.on[link as usize];
             list.swap_remove(position);
             if let Some(&(moved, its_hop)) = list.get(position) {
-                self.places[moved as usize][its_hop as usize] = position as u32;
+                self.positions[moved as usize][its_hop as usize] = position as u32;
             }
             let used = &mut self.used[link as usize];
             // An empty link has exactly nothing: rounding does not add up over a run.
@@ -268,7 +268,7 @@ impl<'a> Active<'a> {
             let size = self.work.set.len();
             solved += size;
             self.effort.solutions += 1;
-            self.effort.whole += u64::from(size == self.count);
+            self.effort.full_solutions += u64::from(size == self.count);
             self.effort.solved += size as u64;
             self.gather();
             self.fill();

@@ -429,7 +429,7 @@ impl<'a> Run<'a> {
             Rates::Senders(offered) => {
                 report.unsettled = offered.unsettled;
                 report.effort.solutions = offered.solutions;
-                report.effort.whole = offered.solutions;
+                report.effort.full_solutions = offered.solutions;
             }
         }
         report

@@ -129,7 +129,7 @@ impl<'a> Offered<'a> {
             solution.outcome
         } else {
             let demand = slots.iter().map(|&slot| self.demand[slot as usize]).collect();
-            self.held(&net, demand, &limits, answers)?
+            self.answer_late(&net, demand, &limits, answers)?
         };
         self.close_books();
         self.load = outcome.loads(&net);
@@ -146,7 +146,7 @@ impl<'a> Offered<'a> {
     }
 
     /// What the network makes of the demands where senders answer late.
-    fn held(
+    fn answer_late(
         &self,
         net: &FluidNet,
         mut demand: Vec<f64>,

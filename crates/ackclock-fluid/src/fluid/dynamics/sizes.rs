@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use crate::rng::Purpose;
 
-    fn drawn(sizes: &Sizes) -> Vec<f64> {
+    fn draw_many(sizes: &Sizes) -> Vec<f64> {
         let mut rng = Stream::new(5, Purpose::Traffic, 0);
         (0..200_000).map(|_| sizes.draw(&mut rng)).collect()
     }
@@ -232,7 +232,7 @@ mod tests {
         ];
         for sizes in all {
             sizes.check().unwrap();
-            let values = drawn(&sizes);
+            let values = draw_many(&sizes);
             let n = values.len() as f64;
             let mean = values.iter().sum::<f64>() / n;
             let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
@@ -247,15 +247,15 @@ mod tests {
         let beyond = |values: &[f64], x: f64| {
             values.iter().filter(|v| **v > x).count() as f64 / values.len() as f64
         };
-        let pareto = drawn(&Sizes::Pareto { mean: 3.0, shape: 1.5 });
+        let pareto = draw_many(&Sizes::Pareto { mean: 3.0, shape: 1.5 });
         assert!(pareto.iter().all(|v| *v >= 1.0 - 1e-12));
         assert!((beyond(&pareto, 4.0) - 0.125).abs() < 0.005);
         // Bounded to 1..4 with shape 1: P(X > 2) = (1/2 - 1/4) / (1 - 1/4) = 1/3.
-        let bounded = drawn(&Sizes::BoundedPareto { least: 1.0, most: 4.0, shape: 1.0 });
+        let bounded = draw_many(&Sizes::BoundedPareto { least: 1.0, most: 4.0, shape: 1.0 });
         assert!(bounded.iter().all(|v| (1.0..=4.0).contains(v)));
         assert!((beyond(&bounded, 2.0) - 1.0 / 3.0).abs() < 0.005);
         // The median of a log-normal is mean exp(-sigma^2 / 2).
-        let normal = drawn(&Sizes::LogNormal { mean: 3.0, sigma: 1.0 });
+        let normal = draw_many(&Sizes::LogNormal { mean: 3.0, sigma: 1.0 });
         assert!((beyond(&normal, 3.0 * (-0.5f64).exp()) - 0.5).abs() < 0.005);
     }
 

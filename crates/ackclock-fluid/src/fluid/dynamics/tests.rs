@@ -14,7 +14,7 @@ fn window(until: f64) -> Window {
     Window { until, drain: false, interval: None }
 }
 
-fn drained() -> Window {
+fn drained_window() -> Window {
     Window { until: f64::INFINITY, drain: true, interval: None }
 }
 
@@ -54,8 +54,12 @@ fn two_senders() -> FluidNet {
 fn two_flows_on_one_link_end_when_computed_by_hand() {
     // The first has half of its size left when the second comes; both have half of the link then.
     // It ends at 1.5, when the second has half of its size left, which takes 0.5 more.
-    let report =
-        run(&one_link(), &transfers(&[(0.0, 0, 1.0), (0.5, 0, 1.0)]), &Rule::MaxMin, drained());
+    let report = run(
+        &one_link(),
+        &transfers(&[(0.0, 0, 1.0), (0.5, 0, 1.0)]),
+        &Rule::MaxMin,
+        drained_window(),
+    );
     assert_eq!(report.completion, [1.5, 2.0]);
     assert_eq!(report.carried, [2.0]);
     assert_eq!((report.events, report.most_active), (4, 2));
@@ -81,9 +85,15 @@ fn a_run_that_does_not_drain_leaves_flows_in_part() {
 fn the_peak_rate_bounds_a_flow_and_leaves_the_rest_to_others() {
     let net = FluidNet::new(vec![1.0], vec![0, 1, 2], vec![0, 0], vec![]).unwrap();
     let list = transfers(&[(0.0, 0, 0.5), (0.0, 1, 1.5)]);
-    let report =
-        simulate(&net, &[0.25, f64::INFINITY], &list, &Rule::MaxMin, &drained(), &mut |_, _| true)
-            .unwrap();
+    let report = simulate(
+        &net,
+        &[0.25, f64::INFINITY],
+        &list,
+        &Rule::MaxMin,
+        &drained_window(),
+        &mut |_, _| true,
+    )
+    .unwrap();
     assert_eq!(report.completion, [2.0, 2.0]);
 }
 
@@ -101,7 +111,7 @@ fn processor_sharing_has_its_mean_response_for_every_distribution_of_sizes() {
         for load in [0.3, 0.7] {
             let options = DrawOptions { seed: 11, until: f64::INFINITY, count: 150_000 };
             let list = draw(&[1.0], &sizes, Demand::Load(load), sizes.mean(), &options);
-            let report = run(&one_link(), &list, &Rule::MaxMin, drained());
+            let report = run(&one_link(), &list, &Rule::MaxMin, drained_window());
             let slowdown = |keep: &dyn Fn(f64) -> bool| {
                 let selected: Vec<f64> = (0..list.time.len())
                     .filter(|&i| keep(list.size[i]))
@@ -151,7 +161,7 @@ fn naive_senders_share_one_link_like_processor_sharing() {
     for reaction in [None, Some(0.3)] {
         let rule =
             Rule::Senders { policies: &policies, routers: &routers, options: &options, reaction };
-        let report = run(&one_link(), &list, &rule, drained());
+        let report = run(&one_link(), &list, &rule, drained_window());
         assert!((report.completion[0] - 1.5).abs() < 1e-9, "{reaction:?} {report:?}");
         assert!((report.completion[1] - 2.0).abs() < 1e-9, "{reaction:?} {report:?}");
     }
@@ -170,13 +180,13 @@ fn what_a_departure_frees_is_taken_up_by_as_much_as_senders_over_drive() {
         options: &options,
         reaction: Some(1.0),
     };
-    let report = run(&two_senders(), &list, &late(&limited), drained());
+    let report = run(&two_senders(), &list, &late(&limited), drained_window());
     assert!((report.completion[0] - 1.5).abs() < 1e-9, "{report:?}");
     assert!((report.completion[1] - 2.5).abs() < 1e-9, "{report:?}");
     assert!((report.taken_up / report.freed - 0.25).abs() < 1e-9, "{report:?}");
     // A sender that fills its link takes all of it at once.
     let naive = policies(&json!("naive"));
-    let report = run(&two_senders(), &list, &late(&naive), drained());
+    let report = run(&two_senders(), &list, &late(&naive), drained_window());
     assert!((report.taken_up / report.freed - 1.0).abs() < 1e-9, "{report:?}");
 }
 
@@ -202,7 +212,8 @@ fn draws_repeat_and_each_purpose_has_a_stream_of_its_own() {
 #[test]
 fn the_caller_can_end_a_run() {
     let list = transfers(&vec![(0.0, 0, 1.0); 2000]);
-    let ended = simulate(&one_link(), &[], &list, &Rule::MaxMin, &drained(), &mut |_, _| false);
+    let ended =
+        simulate(&one_link(), &[], &list, &Rule::MaxMin, &drained_window(), &mut |_, _| false);
     assert_eq!(ended.unwrap_err(), DynamicsError::Stopped);
 }
 
@@ -331,7 +342,7 @@ proptest! {
 fn a_report_that_no_network_can_bring_about_is_refused() {
     // 1 bit/s for 2 s.
     let (net, transfers) = (one_link(), transfers(&[(0.0, 0, 2.0)]));
-    let report = run(&net, &transfers, &Rule::MaxMin, drained());
+    let report = run(&net, &transfers, &Rule::MaxMin, drained_window());
     let refused = |change: &dyn Fn(&mut Report)| {
         let mut wrong = report.clone();
         change(&mut wrong);

@@ -28,7 +28,7 @@ pub struct Impact {
     /// Volume between working nodes that loses its last path.
     pub disconnected: f64,
     /// Volume from and to the nodes that fail.
-    pub own: f64,
+    pub own_volume: f64,
 }
 
 /// What to find beside the impacts, and how much memory to take for it.
@@ -84,7 +84,7 @@ pub fn failures(
     };
     let mut rows = vec![0.0; block * m];
     let destinations = matrix.all_destinations();
-    let crossed = Crossed::new(igp, &matrix.given);
+    let crossed = Crossed::new(igp, &matrix.fixed_paths);
     matrix.send_given(|link, load| {
         report.base[link as usize] += load;
         1.0
@@ -106,7 +106,7 @@ pub fn failures(
                 }
                 let [from, to] = [matrix.from[pair as usize], matrix.to[pair as usize]];
                 if failure.nodes.contains(&from) || failure.nodes.contains(&to) {
-                    impact[i].own += volume;
+                    impact[i].own_volume += volume;
                 } else {
                     detours[i].push(pair);
                 }
@@ -148,7 +148,7 @@ pub fn failures(
                 let is_gone = failure.nodes.contains(&destination);
                 let lost = match &mut paths {
                     _ if is_gone => {
-                        impact[i].own += withdraw(igp, &tree, &volume, paths.as_ref(), add);
+                        impact[i].own_volume += withdraw(igp, &tree, &volume, paths.as_ref(), add);
                         continue;
                     }
                     Some(paths) => {
@@ -157,7 +157,7 @@ pub fn failures(
                     None => repair.fail(igp, &tree, &volume, matrix, more, &failure.links, add),
                 };
                 let own_volume = own(&tree, &volume, &failure.nodes);
-                impact[i].own += own_volume;
+                impact[i].own_volume += own_volume;
                 impact[i].disconnected += (lost - own_volume).max(0.0);
             }
             matrix.clear(destination, &mut volume);

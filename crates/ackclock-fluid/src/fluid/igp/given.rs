@@ -50,7 +50,7 @@ impl Given {
 
 /// Given paths by the links that they cross.
 pub(super) struct Crossed<'a> {
-    given: &'a Given,
+    fixed_paths: &'a Given,
     by_link: Rows,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Crossed<'a> {
     pub(super) fn new(igp: &Igp, fixed_paths: &'a Given) -> Self {
         let crossings = (0..fixed_paths.pair.len())
             .flat_map(|path| fixed_paths.links(path).iter().map(move |&link| (link, path as u32)));
-        Self { given: fixed_paths, by_link: Rows::group(igp.links(), crossings) }
+        Self { fixed_paths, by_link: Rows::group(igp.links(), crossings) }
     }
 
     /// Pairs whose paths a failure breaks, and the links of these.
@@ -67,7 +67,7 @@ impl<'a> Crossed<'a> {
             failure.links.iter().flat_map(|&l| self.by_link.of(l)).copied().collect();
         paths.sort_unstable();
         paths.dedup();
-        let fixed_paths = self.given;
+        let fixed_paths = self.fixed_paths;
         paths
             .iter()
             .map(|&p| (fixed_paths.pair[p as usize], fixed_paths.links(p as usize)))

@@ -410,7 +410,7 @@ pub fn hashed_paths(igp: &Igp, matrix: &Matrix, hashed: &Hashed, each: bool) -> 
             routed.push((pair, counted));
         }
     }
-    for (pair, links) in matrix.given.paths() {
+    for (pair, links) in matrix.fixed_paths.paths() {
         if matrix.volume[pair as usize] > 0.0 {
             let (times, of_each) = if each {
                 (hashed.flows[pair as usize], 1)
@@ -547,6 +547,6 @@ mod tests {
         let throughput =
             kept(&igp, &matrix, Some(&hashed), &capacity, &[], 50, &mut |_, _| true).unwrap();
         assert!(offered[0] > 0.0 && throughput.settled);
-        assert!((throughput.part[0] - (1.0 - offered[0] / 2.0 / VOLUME)).abs() < 1e-12);
+        assert!((throughput.fraction[0] - (1.0 - offered[0] / 2.0 / VOLUME)).abs() < 1e-12);
     }
 }

@@ -59,7 +59,7 @@ pub fn loads(
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     /// Part of each demand that arrives, 0 where there is no path.
-    pub part: Vec<f64>,
+    pub fraction: Vec<f64>,
     /// What each link is offered, after the drops before it.
     pub offered: Vec<f64>,
     /// Rounds that it took, and whether the last one changed nothing above the tolerance.
@@ -94,7 +94,7 @@ pub fn kept(
     let mut volume = vec![0.0; igp.nodes];
     let mut passed = vec![1.0; igp.links()];
     let mut throughput = Kept {
-        part: vec![0.0; matrix.pairs()],
+        fraction: vec![0.0; matrix.pairs()],
         offered: vec![0.0; igp.links()],
         rounds: 0,
         settled: false,
@@ -106,8 +106,8 @@ pub fn kept(
             throughput.offered[link as usize] += load;
             passed[link as usize]
         });
-        for (pair, links) in matrix.given.paths() {
-            throughput.part[pair as usize] =
+        for (pair, links) in matrix.fixed_paths.paths() {
+            throughput.fraction[pair as usize] =
                 links.iter().map(|&link| passed[link as usize]).product();
         }
         for destination in matrix.destinations() {
@@ -120,12 +120,13 @@ pub fn kept(
             };
             if let Some(paths) = &mut paths {
                 paths.send(igp, &tree, matrix, is_up, add);
-                paths.kept(igp, &tree, matrix, &passed, &mut throughput.part);
+                paths.kept(igp, &tree, matrix, &passed, &mut throughput.fraction);
             } else {
                 tree.send(igp, &volume, is_up, add);
                 arriving(igp, &tree, is_up, &passed, &mut fraction);
                 for &pair in matrix.routed.of(destination) {
-                    throughput.part[pair as usize] = fraction[matrix.from[pair as usize] as usize];
+                    throughput.fraction[pair as usize] =
+                        fraction[matrix.from[pair as usize] as usize];
                 }
             }
             matrix.clear(destination, &mut volume);

@@ -110,7 +110,7 @@ pub struct Matrix {
     volume: Vec<f64>,
     /// Pairs by destination that shortest paths are for: all but those on given paths.
     routed: Rows,
-    given: Given,
+    fixed_paths: Given,
 }
 
 impl Matrix {
@@ -122,7 +122,7 @@ impl Matrix {
         assert!(from.len() == to.len() && from.len() == volume.len(), "one entry for each pair");
         assert!(from.iter().chain(&to).all(|&n| (n as usize) < nodes), "ends are nodes");
         let routed = Rows::new(nodes, &to);
-        Self { from, to, volume, routed, given: Given::default() }
+        Self { from, to, volume, routed, fixed_paths: Given::default() }
     }
 
     /// Puts pairs on given paths, in place of all that were given. None: the links of a path do not lead from one end
@@ -154,7 +154,7 @@ impl Matrix {
         let hashed_pairs = (0..self.pairs()).filter(|&pair| !is_given[pair]);
         let to = hashed_pairs.map(|pair| (self.to[pair], pair as u32));
         self.routed = Rows::group(self.nodes(), to);
-        self.given = fixed_paths;
+        self.fixed_paths = fixed_paths;
     }
 
     fn nodes(&self) -> usize {
@@ -168,10 +168,10 @@ impl Matrix {
 
     /// The matrix while some links are up, an empty list: all. What other links break is on no given path.
     fn under(&self, up: &[bool]) -> Cow<'_, Self> {
-        if up.is_empty() || self.given.is_empty() {
+        if up.is_empty() || self.fixed_paths.is_empty() {
             return Cow::Borrowed(self);
         }
-        let left = self.given.over(up);
+        let left = self.fixed_paths.over(up);
         let mut is_given = vec![false; self.pairs()];
         left.paths().for_each(|(pair, _)| is_given[pair as usize] = true);
         let mut under = self.clone();
@@ -187,7 +187,7 @@ impl Matrix {
     /// Nodes that something is for, on given paths too.
     fn all_destinations(&self) -> Vec<u32> {
         let mut nodes: Vec<u32> = self.destinations().collect();
-        nodes.extend(self.given.paths().map(|(pair, _)| self.to[pair as usize]));
+        nodes.extend(self.fixed_paths.paths().map(|(pair, _)| self.to[pair as usize]));
         nodes.sort_unstable();
         nodes.dedup();
         nodes
@@ -210,7 +210,7 @@ impl Matrix {
     /// Sends what is on given paths: `add` gets each link of each with what is offered there, and returns the part of
     /// it that the link passes on.
     fn send_given(&self, mut add: impl FnMut(u32, f64) -> f64) {
-        for (pair, links) in self.given.paths() {
+        for (pair, links) in self.fixed_paths.paths() {
             let mut rate = self.volume[pair as usize];
             for &link in links {
                 rate *= add(link, rate);

@@ -15,7 +15,7 @@ struct Drawn {
     hashed: Option<Hashed>,
 }
 
-fn drawn() -> impl Strategy<Value = Drawn> {
+fn any_case() -> impl Strategy<Value = Drawn> {
     (3usize..12).prop_flat_map(|n| {
         let node = 0..n as u32;
         let link = (node.clone(), node.clone(), 1u32..4, 1u32..4, 1u32..50);
@@ -138,7 +138,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
     #[test]
-    fn what_enters_a_node_leaves_it(drawn in drawn()) {
+    fn what_enters_a_node_leaves_it(drawn in any_case()) {
         let hashed = drawn.hashed.as_ref();
         let found = loads(&drawn.igp, &drawn.matrix, hashed, &[], &mut |_, _| true).unwrap();
         let mut balance = vec![0.0; drawn.igp.nodes()];
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn loads_are_those_of_the_paths_of_flows(drawn in drawn()) {
+    fn loads_are_those_of_the_paths_of_flows(drawn in any_case()) {
         let Some(hashed) = &drawn.hashed else { return Ok(()) };
         let found = loads(&drawn.igp, &drawn.matrix, Some(hashed), &[], &mut |_, _| true).unwrap();
         let paths = hashed_paths(&drawn.igp, &drawn.matrix, hashed, false);
@@ -188,7 +188,9 @@ proptest! {
     }
 
     #[test]
-    fn a_failure_is_the_network_without_the_links(drawn in drawn(), memory in prop_oneof![Just(1usize), Just(1 << 20)]) {
+    fn a_failure_is_the_network_without_the_links(
+        drawn in any_case(), memory in prop_oneof![Just(1usize), Just(1 << 20)],
+    ) {
         let watch = Watch { across: true, memory };
         let found = failures(
             &drawn.igp, &drawn.matrix, drawn.hashed.as_ref(), &drawn.capacity, &drawn.failures, watch,
@@ -206,7 +208,7 @@ proptest! {
             let after = loads(&drawn.igp, &matrix, hashed, &up, &mut |_, _| true).unwrap();
             let impact = &found.impact[i];
             prop_assert!(close(impact.disconnected, after.unreachable - before.unreachable), "{failure:?}");
-            prop_assert!(close(impact.own, own), "{failure:?} {} {own}", impact.own);
+            prop_assert!(close(impact.own_volume, own), "{failure:?} {} {own}", impact.own_volume);
             let used = after.link.iter().zip(&drawn.capacity).map(|(l, c)| l / c).fold(0.0, f64::max);
             prop_assert!(close(impact.utilisation, used), "{failure:?} {} {used}", impact.utilisation);
             let of_busiest = after.link.get(impact.busiest as usize).map_or(0.0, |load| {
@@ -244,16 +246,16 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_dropped_where_no_link_is_overloaded(drawn in drawn()) {
+    fn nothing_is_dropped_where_no_link_is_overloaded(drawn in any_case()) {
         let hashed = drawn.hashed.as_ref();
         let found = loads(&drawn.igp, &drawn.matrix, hashed, &[], &mut |_, _| true).unwrap();
         let enough: Vec<f64> = found.link.iter().map(|l| l.max(1.0)).collect();
         let all = kept(&drawn.igp, &drawn.matrix, hashed, &enough, &[], 50, &mut |_, _| true).unwrap();
         prop_assert!(all.settled);
-        prop_assert!(all.part.iter().all(|&p| p == 0.0 || close(p, 1.0)));
+        prop_assert!(all.fraction.iter().all(|&p| p == 0.0 || close(p, 1.0)));
         // What is delivered is what the last links of all paths let through.
         let some = kept(&drawn.igp, &drawn.matrix, hashed, &drawn.capacity, &[], 200, &mut |_, _| true).unwrap();
-        for (pair, &part) in some.part.iter().enumerate() {
+        for (pair, &part) in some.fraction.iter().enumerate() {
             prop_assert!((0.0..=1.0 + 1e-12).contains(&part), "{pair}: {part}");
         }
     }
@@ -290,7 +292,7 @@ fn one_overloaded_link_drops_in_proportion() {
     let throughput = kept(&igp, &matrix, None, &[4.0, 8.0], &[], 50, &mut |_, _| true).unwrap();
     // The first link passes 4 of 8; the second is then offered 16 and passes half.
     assert_eq!(throughput.offered, [8.0, 16.0]);
-    assert_eq!(throughput.part, [0.25, 0.5]);
+    assert_eq!(throughput.fraction, [0.25, 0.5]);
     assert!(throughput.settled);
 }
 
@@ -324,7 +326,7 @@ fn a_given_path_is_left_when_a_link_of_it_fails() {
     // A link that passes a half of what comes: the given path loses that, the other nothing.
     let throughput =
         kept(&igp, &matrix, None, &[9.0, 9.0, 1.5, 9.0], &[], 9, &mut |_, _| true).unwrap();
-    assert_eq!((throughput.part, throughput.offered[3]), (vec![0.5, 1.0], 1.5));
+    assert_eq!((throughput.fraction, throughput.offered[3]), (vec![0.5, 1.0], 1.5));
     // Between two pairs of the same ends flows are numbered on, so that all of them choose as one pair's would.
     let split = Matrix::new(4, vec![0, 0], vec![2, 2], vec![3.0, 2.0]);
     let unsplit = Matrix::new(4, vec![0], vec![2], vec![5.0]);

@@ -99,7 +99,7 @@ pub struct GuestEnd {
     guest: Option<Box<dyn Guest>>,
     answer: Answer,
     sequence: u32,
-    words: String,
+    label: String,
     keep: Keep,
     least_rtt_ns: u64,
     datagram: f64,
@@ -193,7 +193,7 @@ impl GuestEnd {
             guest: None,
             answer: Answer::default(),
             sequence: 0,
-            words: label,
+            label,
             keep,
             least_rtt_ns: env.round_trip.0.div_ceil(1000),
             datagram: f64::from(env.config.max_datagram),
@@ -239,20 +239,20 @@ impl GuestEnd {
         }
         self.failure = Some(match failure {
             Failure::Interrupted => "the run was interrupted".to_owned(),
-            Failure::Broke { what: breach, last_lines } => {
+            Failure::Broke { breach, last_lines } => {
                 let tail = if last_lines.is_empty() {
                     String::new()
                 } else {
                     format!("; its last lines:{last_lines}")
                 };
-                format!("{} {breach} at {} s of simulated time{tail}", self.words, now.seconds())
+                format!("{} {breach} at {} s of simulated time{tail}", self.label, now.seconds())
             }
         });
     }
 
     fn broke(&mut self, breach: String, now: Time) {
         let last_lines = self.guest.as_mut().map_or(String::new(), |guest| guest.last_lines());
-        self.fail(&Failure::Broke { what: breach, last_lines }, now);
+        self.fail(&Failure::Broke { breach, last_lines }, now);
     }
 
     /// Hands over an event and does what the guest answers.

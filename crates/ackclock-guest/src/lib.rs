@@ -19,7 +19,7 @@ pub enum Failure {
     /// It broke a rule: what it did, to follow the guest's name, and the last lines that it wrote to standard error.
     Broke {
         /// As in "ended with exit status 1".
-        what: String,
+        breach: String,
         /// Each with a line break before it, or empty.
         last_lines: String,
     },
@@ -28,7 +28,7 @@ pub enum Failure {
 impl Failure {
     /// A broken rule of a guest of which nothing else is known.
     pub fn broke(breach: impl Into<String>) -> Self {
-        Self::Broke { what: breach.into(), last_lines: String::new() }
+        Self::Broke { breach: breach.into(), last_lines: String::new() }
     }
 }
 

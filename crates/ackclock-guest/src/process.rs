@@ -130,7 +130,7 @@ impl Process {
     }
 
     fn broke(&mut self, breach: String) -> Failure {
-        Failure::Broke { what: breach, last_lines: self.last_lines() }
+        Failure::Broke { breach, last_lines: self.last_lines() }
     }
 
     /// What a wait of one more slice means, of which `waited` have passed.

@@ -190,7 +190,7 @@ impl<'a> Carrier<'a> {
 
     /// A packet has left the network: it is handed over, or was dropped.
     fn leave(&mut self, left: Left) {
-        let Left { at: left_at, packet, dropped } = left;
+        let Left { time: left_at, packet, dropped } = left;
         let Options::Place(slot) = packet.options else { return };
         if dropped.is_none() {
             let side = usize::from(!packet.is_ack());

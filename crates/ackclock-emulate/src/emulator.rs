@@ -54,7 +54,7 @@ pub struct Emulator {
     plan: Plan,
     scope: Scope,
     running: Option<(Arc<AtomicBool>, JoinHandle<()>, Receiver<Done>)>,
-    done: Option<Done>,
+    outcome: Option<Done>,
 }
 
 impl Emulator {
@@ -65,7 +65,7 @@ impl Emulator {
     pub fn new(text: &str) -> Result<Self, Vec<Problem>> {
         let plan = api::planned(text)?;
         let scope = Scope::of(&plan)?;
-        Ok(Self { plan, scope, running: None, done: None })
+        Ok(Self { plan, scope, running: None, outcome: None })
     }
 
     /// What the scenario requires of the hosts.
@@ -84,7 +84,7 @@ impl Emulator {
         origin: u64,
         captures: bool,
     ) -> Result<i32, Failure> {
-        let devices = duplicated(devices)
+        let devices = duplicate(devices)
             .map_err(|error| Failure::Machine(format!("the devices cannot be used ({error})")))?;
         let live = Live::new(&self.plan).map_err(|problems| {
             Failure::Fault(format!("a checked scenario is refused: {problems:?}"))
@@ -116,7 +116,7 @@ impl Emulator {
     pub fn wait(&mut self, most: Duration) -> bool {
         let Some((_, _, outcome)) = &self.running else { return true };
         match outcome.recv_timeout(most) {
-            Ok(result) => self.done = Some(result),
+            Ok(result) => self.outcome = Some(result),
             Err(RecvTimeoutError::Timeout) => return false,
             Err(RecvTimeoutError::Disconnected) => {}
         }
@@ -143,7 +143,7 @@ impl Emulator {
     /// # Errors
     /// It has none.
     pub fn finish(&mut self) -> Result<Emulated, Failure> {
-        let Some(outcome) = self.done.take() else {
+        let Some(outcome) = self.outcome.take() else {
             return Err(Failure::Fault("the link ended without results".to_owned()));
         };
         let (live, carried) =
@@ -163,7 +163,7 @@ impl Drop for Emulator {
 }
 
 /// Duplicates of descriptors of this process, which the caller may close.
-fn duplicated(devices: [RawFd; 2]) -> Result<[OwnedFd; 2], Errno> {
+fn duplicate(devices: [RawFd; 2]) -> Result<[OwnedFd; 2], Errno> {
     let process = pidfd_open(getpid(), PidfdFlags::empty())?;
     let [sender, receiver] = devices;
     let copy = |fd| pidfd_getfd(&process, fd, PidfdGetfdFlags::empty());

@@ -6,7 +6,7 @@ pub(crate) const LARGEST: usize = 65_535;
 /// Places for packets, used again when they are free.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay {
-    places: Vec<Vec<u8>>,
+    slots: Vec<Vec<u8>>,
     free: Vec<u32>,
 }
 
@@ -14,10 +14,10 @@ impl UnderWay {
     /// Keeps the bytes of a packet; returns the number of its place.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.places.push(Vec::new());
-            self.places.len() as u32 - 1
+            self.slots.push(Vec::new());
+            self.slots.len() as u32 - 1
         });
-        let buffer = &mut self.places[slot as usize];
+        let buffer = &mut self.slots[slot as usize];
         buffer.clear();
         buffer.extend_from_slice(bytes);
         slot
@@ -25,7 +25,7 @@ impl UnderWay {
 
     /// The bytes at a place.
     pub(crate) fn at(&mut self, slot: u32) -> &mut [u8] {
-        &mut self.places[slot as usize]
+        &mut self.slots[slot as usize]
     }
 
     /// Makes a place free again.

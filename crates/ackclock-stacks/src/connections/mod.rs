@@ -58,11 +58,11 @@ type Names = &'static [(Info, Maker)];
 const LIBRARIES: [(Release, Names); 2] =
     [(quinn::RELEASE, quinn::NAMES), (noq::RELEASE, noq::NAMES)];
 
-const fn shipped(name: &'static str, title: &'static str, source: &'static str) -> Info {
+const fn shipped_info(name: &'static str, title: &'static str, source: &'static str) -> Info {
     Info { name, title, source, status: Status::Shipped }
 }
 
-fn offered() -> impl Iterator<Item = (Release, Info, Maker)> {
+fn list_offered() -> impl Iterator<Item = (Release, Info, Maker)> {
     let names = |(release, names): (Release, Names)| {
         names.iter().map(move |(info, make)| (release, *info, *make))
     };
@@ -71,13 +71,13 @@ fn offered() -> impl Iterator<Item = (Release, Info, Maker)> {
 
 /// Names of the connections.
 pub fn names() -> Vec<&'static str> {
-    offered().map(|(_, info, _)| info.name).collect()
+    list_offered().map(|(_, info, _)| info.name).collect()
 }
 
 /// The release that a name's first part stands for.
 pub(crate) fn release(stack: &str) -> Option<Release> {
     let of = |name: &str| name.split_once('/').is_some_and(|(first, _)| first == stack);
-    offered().find(|(_, info, _)| of(info.name)).map(|(release, ..)| release)
+    list_offered().find(|(_, info, _)| of(info.name)).map(|(release, ..)| release)
 }
 
 /// Every connection, as entries of the catalogue.
@@ -90,7 +90,7 @@ pub fn catalogue() -> Vec<Entry> {
         params: ackclock_core::registry::Rules::of::<super::controls::s2n::NoParams>()
             .into_schema(),
     };
-    offered().map(entry).collect()
+    list_offered().map(entry).collect()
 }
 
 /// The two ends of a flow.
@@ -103,7 +103,7 @@ pub fn build(spec: &Spec, env: &EndsEnv<'_>, location: Place<'_>) -> Result<Ends
         |complaint: &str| Problem::new(location.path, format!("{name} is a whole connection, {complaint}"));
     let QuicConfig { max_datagram, initial_window, .. } = *env.config;
     let first = u64::from(max_datagram) * u64::from(initial_window);
-    let Some((_, _, maker)) = offered().find(|(_, info, _)| info.name == name) else {
+    let Some((_, _, maker)) = list_offered().find(|(_, info, _)| info.name == name) else {
         let sentence = format!("there is no connection \"{name}\"");
         return Err(Problem::unknown(location.path, &sentence, name, &names()));
     };

@@ -22,7 +22,7 @@ pub(super) const RELEASE: Release = Release { name: "noq-proto", version: "1.4.0
 /// What a flow may name.
 pub(super) const NAMES: Names = &[
     (
-        super::shipped(
+        super::shipped_info(
             "noq/cubic",
             "CUBIC of a whole connection of noq",
             "crate noq-proto, congestion/cubic.rs; RFC 8312",
@@ -30,7 +30,7 @@ pub(super) const NAMES: Names = &[
         super::library::maker!(CubicConfig),
     ),
     (
-        super::shipped(
+        super::shipped_info(
             "noq/newreno",
             "NewReno of a whole connection of noq",
             "crate noq-proto, congestion/new_reno.rs; RFC 9002 section 7.3",
@@ -39,7 +39,7 @@ pub(super) const NAMES: Names = &[
     ),
     #[cfg(getrandom_backend = "custom")]
     (
-        super::shipped(
+        super::shipped_info(
             "noq/bbr3",
             "BBR version 3 of a whole connection of noq",
             "crate noq-proto, congestion/bbr3; draft-ietf-ccwg-bbr",

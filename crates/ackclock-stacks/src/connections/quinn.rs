@@ -21,7 +21,7 @@ pub(super) const RELEASE: Release = Release { name: "quinn-proto", version: "0.1
 /// What a flow may name.
 pub(super) const NAMES: Names = &[
     (
-        super::shipped(
+        super::shipped_info(
             "quinn/cubic",
             "CUBIC of a whole connection of quinn",
             "crate quinn-proto, congestion/cubic.rs; RFC 8312, RFC 9438",
@@ -29,7 +29,7 @@ pub(super) const NAMES: Names = &[
         super::library::maker!(CubicConfig),
     ),
     (
-        super::shipped(
+        super::shipped_info(
             "quinn/newreno",
             "NewReno of a whole connection of quinn",
             "crate quinn-proto, congestion/new_reno.rs; RFC 9002 section 7.3",
@@ -38,7 +38,7 @@ pub(super) const NAMES: Names = &[
     ),
     #[cfg(getrandom_backend = "custom")]
     (
-        super::shipped(
+        super::shipped_info(
             "quinn/bbr",
             "BBR of a whole connection of quinn",
             "crate quinn-proto, congestion/bbr; Cardwell et al. 2016, by way of Chromium's code",

@@ -16,7 +16,7 @@ pyo3::create_exception!(
     "The machine does not do what an emulation needs; the argument says what."
 );
 
-fn failed(failure: Failure) -> PyErr {
+fn to_error(failure: Failure) -> PyErr {
     match failure {
         Failure::Machine(why) => MachineError::new_err(why),
         Failure::Fault(broken) => super::engine_fault(&broken),
@@ -60,7 +60,7 @@ impl Emulator {
         origin_ns: u64,
         captures: bool,
     ) -> PyResult<i32> {
-        py.detach(|| self.inner().start([sender, receiver], origin_ns, captures)).map_err(failed)
+        py.detach(|| self.inner().start([sender, receiver], origin_ns, captures)).map_err(to_error)
     }
 
     /// Waits until the emulation has ended, at most so long [s]; says whether it has.
@@ -75,7 +75,7 @@ impl Emulator {
 
     /// The results: tables, what passed of each flow, lateness, captured packets.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let emulated = py.detach(|| self.inner().finish()).map_err(failed)?;
+        let emulated = py.detach(|| self.inner().finish()).map_err(to_error)?;
         results(py, emulated)
     }
 }

@@ -40,7 +40,7 @@ fn floats(values: &Floats<'_>) -> Vec<f64> {
     values.as_array().to_vec()
 }
 
-fn checked(name: &str, values: &[f64], flows: usize, finite: bool) -> PyResult<()> {
+fn check_values(name: &str, values: &[f64], flows: usize, finite: bool) -> PyResult<()> {
     let mut problems = Vec::new();
     let may_be_empty = !finite;
     if values.len() != flows && !(may_be_empty && values.is_empty()) {
@@ -135,7 +135,7 @@ impl FluidCore {
         demand: Floats<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let demand = floats(&demand);
-        checked("demand", &demand, self.0.flows(), false)?;
+        check_values("demand", &demand, self.0.flows(), false)?;
         Ok(py.detach(|| fluid::max_min(&self.0, &demand)).into_pyarray(py))
     }
 
@@ -146,14 +146,14 @@ impl FluidCore {
         demand: Floats<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let demand = floats(&demand);
-        checked("demand", &demand, self.0.flows(), false)?;
+        check_values("demand", &demand, self.0.flows(), false)?;
         Ok(py.detach(|| fluid::clamp(&self.0, &demand)).into_pyarray(py))
     }
 
     /// Rates where every link is max-min and sees only what arrives.
     fn brick_wall(&self, py: Python<'_>, demand: Floats<'_>) -> PyResult<Rates> {
         let demand = floats(&demand);
-        checked("demand", &demand, self.0.flows(), true)?;
+        check_values("demand", &demand, self.0.flows(), true)?;
         possible(&self.0, py.detach(|| fluid::brick_wall(&self.0, &demand)), 0.0)
     }
 
@@ -168,7 +168,7 @@ impl FluidCore {
         limit: usize,
     ) -> PyResult<Rates> {
         let demand = floats(&demand);
-        checked("demand", &demand, self.0.flows(), true)?;
+        check_values("demand", &demand, self.0.flows(), true)?;
         let routers = routers(rules, &of_link.as_array().to_vec(), self.0.links())?;
         let options = SweepOptions { tolerance, limit };
         let outcome = py.detach(|| fluid::sweep(&self.0, &demand, &routers, &options));
@@ -197,7 +197,7 @@ impl FluidCore {
         let policies = self::policies(policies, &of_sender.as_array().to_vec(), self.0.links())?;
         let routers = routers(rules, &of_link.as_array().to_vec(), self.0.links())?;
         let limits = floats(&limits);
-        checked("demand", &limits, self.0.flows(), false)?;
+        check_values("demand", &limits, self.0.flows(), false)?;
         let options = Options {
             tolerance,
             damping,
@@ -220,8 +220,8 @@ impl FluidCore {
     /// Rates that were found elsewhere, to be accounted for here.
     fn rates(&self, demand: Floats<'_>, leaving: Floats<'_>) -> PyResult<Rates> {
         let (demand, leaving) = (floats(&demand), floats(&leaving));
-        checked("demand", &demand, self.0.flows(), true)?;
-        checked("leaving", &leaving, self.0.total_hops(), true)?;
+        check_values("demand", &demand, self.0.flows(), true)?;
+        check_values("leaving", &leaving, self.0.total_hops(), true)?;
         Ok(Rates(Outcome { demand, leaving, sweeps: 0 }))
     }
 
@@ -239,7 +239,7 @@ impl FluidCore {
         access: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let ideal = floats(&ideal);
-        checked("ideal", &ideal, self.0.flows(), true)?;
+        check_values("ideal", &ideal, self.0.flows(), true)?;
         let books = py.detach(|| fluid::account(&self.0, &rates.0, &ideal, access));
         let out = PyDict::new(py);
         for (name, values) in [
@@ -279,7 +279,7 @@ impl FluidCore {
         let transfers =
             Transfers { time: floats(&time), class: flow.as_array().to_vec(), size: floats(&size) };
         let peak = floats(&peak);
-        checked("peak", &peak, self.0.flows(), false)?;
+        check_values("peak", &peak, self.0.flows(), false)?;
         transfers_checked(&transfers, self.0.flows())?;
         let offered = senders.map(|sender_dict| self.offered(sender_dict)).transpose()?;
         let rule = match &offered {
@@ -323,7 +323,7 @@ impl FluidCore {
             ("events", report.events),
             ("most_active", report.most_active as u64),
             ("solutions", report.effort.solutions),
-            ("whole", report.effort.whole),
+            ("whole", report.effort.full_solutions),
             ("solved", report.effort.solved),
             ("unsettled", report.unsettled),
         ] {

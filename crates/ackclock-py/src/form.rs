@@ -18,7 +18,7 @@ pub(crate) struct Rooms(Arc<registry::Rooms>);
 impl Rooms {
     #[new]
     fn new(catalogue: &str) -> PyResult<Self> {
-        Ok(Self(Arc::new(registry::Rooms::of_catalogue(&parsed(catalogue)?))))
+        Ok(Self(Arc::new(registry::Rooms::of_catalogue(&parse_json(catalogue)?))))
     }
 }
 
@@ -30,8 +30,11 @@ pub(crate) struct Form(Rules);
 impl Form {
     #[new]
     fn new(schema: &str, rooms: &Rooms) -> PyResult<Self> {
-        let rules =
-            Rules::of_schema(parsed(schema)?, Arc::clone(&rooms.0), registry::Form::WithClasses);
+        let rules = Rules::of_schema(
+            parse_json(schema)?,
+            Arc::clone(&rooms.0),
+            registry::Form::WithClasses,
+        );
         Ok(Self(rules))
     }
 
@@ -98,13 +101,13 @@ impl Form {
     }
 }
 
-fn parsed(text: &str) -> PyResult<Value> {
+fn parse_json(text: &str) -> PyResult<Value> {
     serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Problems from their JSON.
 fn problems(text: &str) -> PyResult<Vec<Problem>> {
-    let value = parsed(text)?;
+    let value = parse_json(text)?;
     let problem = |entry: &Value| {
         let text = |key: &str| entry[key].as_str().map(str::to_owned);
         Problem {
@@ -181,7 +184,7 @@ fn value_of(data: &Bound<'_, PyAny>, path: &mut String, odd: &mut Odd) -> PyResu
             let leading = data.call_method1("__floordiv__", (ten_to(data.py(), digits - 9.0)?,))?;
             format!("{}... ({} digits)", leading.str()?, digits.ceil())
         } else {
-            shortened(&data.repr()?.to_string_lossy())
+            shorten(&data.repr()?.to_string_lossy())
         };
         odd.insert(path.clone(), OddValue { text, fault });
     }
@@ -192,7 +195,7 @@ fn ten_to(py: Python<'_>, power: f64) -> PyResult<Bound<'_, PyAny>> {
     10_u64.into_pyobject(py)?.pow(power.max(0.0) as u64, py.None())
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),

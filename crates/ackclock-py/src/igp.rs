@@ -46,7 +46,7 @@ fn wrong(path: &str, message: &str) -> PyErr {
 }
 
 /// As [`watched`], of an analysis that ends early only when its progress function does.
-fn analysed<T: Send>(
+fn analyse<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
     work: impl FnOnce(&mut dyn FnMut(usize, usize) -> bool) -> Result<T, Stopped> + Send,
@@ -155,7 +155,7 @@ impl IgpCore {
         let up = self.up(&up)?;
         let hashed = self.hashed.as_ref();
         let loads =
-            analysed(py, progress.as_ref(), |go| loads(&self.igp, &self.matrix, hashed, &up, go))?;
+            analyse(py, progress.as_ref(), |go| loads(&self.igp, &self.matrix, hashed, &up, go))?;
         Ok((loads.link.into_pyarray(py), loads.unreachable))
     }
 
@@ -169,11 +169,11 @@ impl IgpCore {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Array<'py>, Array<'py>, bool)> {
         let up = self.up(&up)?;
-        let throughput = analysed(py, progress.as_ref(), |go| {
+        let throughput = analyse(py, progress.as_ref(), |go| {
             kept(&self.igp, &self.matrix, self.hashed.as_ref(), &self.capacity, &up, rounds, go)
         })?;
         Ok((
-            throughput.part.into_pyarray(py),
+            throughput.fraction.into_pyarray(py),
             throughput.offered.into_pyarray(py),
             throughput.settled,
         ))
@@ -201,7 +201,7 @@ impl IgpCore {
         let failed: Vec<Failure> =
             links.into_iter().zip(nodes).map(|(links, nodes)| Failure { links, nodes }).collect();
         let watch = Watch { across, memory };
-        let report = analysed(py, progress.as_ref(), |go| {
+        let report = analyse(py, progress.as_ref(), |go| {
             let hashed = self.hashed.as_ref();
             failures(&self.igp, &self.matrix, hashed, &self.capacity, &failed, watch, go)
         })?;
@@ -212,7 +212,7 @@ impl IgpCore {
         out.set_item("utilisation", column(|i| i.utilisation))?;
         out.set_item("excess", column(|i| i.excess))?;
         out.set_item("disconnected", column(|i| i.disconnected))?;
-        out.set_item("own", column(|i| i.own))?;
+        out.set_item("own", column(|i| i.own_volume))?;
         for (name, get) in
             [("busiest", (|i| i.busiest) as fn(&Impact) -> u32), ("overloaded", |i| i.overloaded)]
         {
@@ -263,7 +263,7 @@ impl IgpCore {
             return Err(wrong("groups", "expected links, and a largest weight of 1 or more"));
         }
         let search = Search { tries, most, seed };
-        let result = analysed(py, progress.as_ref(), |go| {
+        let result = analyse(py, progress.as_ref(), |go| {
             search_weights(&self.igp, &self.matrix, &self.capacity, &groups, &search, go)
         })?;
         Ok((result.cost.into_pyarray(py), result.utilisation, result.course))

@@ -25,7 +25,7 @@ pub(super) fn build(algorithm: &Bound<'_, PyAny>, env: &QdiscEnv, owner: Owner) 
         Cadence::Each | Cadence::Round => None,
     };
     Ok(PyAqm {
-        on_enqueue: Method::required(&instance, "on_enqueue")?,
+        on_enqueue: Method::require(&instance, "on_enqueue")?,
         on_dequeue: Method::of(&instance, "on_dequeue")?,
         on_timer: Method::of(&instance, "on_timer")?,
         interval,
@@ -45,7 +45,7 @@ impl PyAqm {
     }
 
     fn decide(&self, method: &Method, packet: &Wire, waited: Span, state: &QueueState) -> Decision {
-        if self.owner.slot.failed() {
+        if self.owner.slot.has_failed() {
             return Decision::Pass; // the run is about to stop
         }
         let wire_packet = Packet {
@@ -75,7 +75,7 @@ impl PyAqm {
                     Decision::Pass
                 }
                 Err(error) => {
-                    self.owner.raised(py, error, state.now);
+                    self.owner.note_exception(py, error, state.now);
                     Decision::Pass
                 }
             }
@@ -106,13 +106,13 @@ impl Aqm for PyAqm {
     }
 
     fn on_timer(&mut self, state: &QueueState) {
-        let Some(method) = self.on_timer.as_ref().filter(|_| !self.owner.slot.failed()) else {
+        let Some(method) = self.on_timer.as_ref().filter(|_| !self.owner.slot.has_failed()) else {
             return;
         };
         let queue = self.queue(state);
         Python::attach(|py| {
             if let Err(error) = Py::new(py, queue).and_then(|q| method.call.call1(py, (q,))) {
-                self.owner.raised(py, error, state.now);
+                self.owner.note_exception(py, error, state.now);
             }
         });
     }

@@ -48,8 +48,8 @@ impl Gathered {
             // Rounding must not take the mean below the smallest.
             rtt_s: low.map(|low| (self.rtt_sum_s / self.rtts as f64).max(low)),
             rtt_low_s: low,
-            min_rtt_s: known(last.min_rtt),
-            srtt_s: known(last.srtt),
+            min_rtt_s: known_seconds(last.min_rtt),
+            srtt_s: known_seconds(last.srtt),
             round: last.round,
             app_limited: self.acks > 0 && self.limited == self.acks,
             ecn_echo: self.ecn_echo,
@@ -59,7 +59,7 @@ impl Gathered {
     }
 }
 
-fn known(span: Span) -> Option<f64> {
+fn known_seconds(span: Span) -> Option<f64> {
     (span > Span::ZERO).then(|| span.seconds())
 }
 
@@ -88,8 +88,8 @@ pub(super) struct PyControl {
 pub(super) fn build(algorithm: &Bound<'_, PyAny>, env: CcEnv, owner: Owner) -> PyResult<PyControl> {
     let instance = algorithm.getattr("instance")?;
     Ok(PyControl {
-        on_ack: Method::required(&instance, "on_ack")?,
-        on_congestion: Method::required(&instance, "on_congestion")?,
+        on_ack: Method::require(&instance, "on_ack")?,
+        on_congestion: Method::require(&instance, "on_congestion")?,
         on_timeout: Method::of(&instance, "on_timeout")?,
         on_lost: Method::of(&instance, "on_lost")?,
         phase: Method::of(&instance, "phase")?,
@@ -148,7 +148,7 @@ where
         })();
         match called {
             Err(error) => {
-                owner.raised(py, error, now);
+                owner.note_exception(py, error, now);
                 None
             }
             Ok(Err(returned)) => {
@@ -198,7 +198,7 @@ impl PyControl {
         expected: &str,
         read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> Option<T> {
-        if self.owner.slot.failed() {
+        if self.owner.slot.has_failed() {
             return None; // the run is about to stop
         }
         Python::attach(|py| match method.call.call0(py) {
@@ -213,7 +213,7 @@ impl PyControl {
                 value
             }
             Err(error) => {
-                self.owner.raised(py, error, self.now);
+                self.owner.note_exception(py, error, self.now);
                 None
             }
         })
@@ -279,8 +279,8 @@ impl CongestionControl for PyControl {
             consecutive,
             in_flight: event.in_flight,
             in_use: usage::in_use(window, event, self.env.era),
-            min_rtt_s: known(event.min_rtt),
-            srtt_s: known(event.srtt),
+            min_rtt_s: known_seconds(event.min_rtt),
+            srtt_s: known_seconds(event.srtt),
         };
         let timeout_method = self.on_timeout.as_ref().filter(|_| timeout);
         let method = timeout_method.unwrap_or(&self.on_congestion);
@@ -302,7 +302,7 @@ impl CongestionControl for PyControl {
     }
 
     fn on_lost(&mut self, window: &mut cc::Window, lost: &cc::Lost) {
-        let Some(method) = self.on_lost.as_ref().filter(|_| !self.owner.slot.failed()) else {
+        let Some(method) = self.on_lost.as_ref().filter(|_| !self.owner.slot.has_failed()) else {
             return;
         };
         self.now = lost.now;

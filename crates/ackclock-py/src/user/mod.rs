@@ -53,7 +53,7 @@ impl Slot {
         self.failed.store(true, Ordering::Release);
     }
 
-    fn failed(&self) -> bool {
+    fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Acquire)
     }
 
@@ -86,7 +86,7 @@ struct Owner {
 
 impl Owner {
     /// Keeps an exception, with flow or link and time added as a note.
-    fn raised(&self, py: Python<'_>, error: PyErr, now: Time) {
+    fn note_exception(&self, py: Python<'_>, error: PyErr, now: Time) {
         annotate(
             py,
             &error,
@@ -124,7 +124,7 @@ impl Method {
         Ok(Some(Self { name, line, call: call.unbind() }))
     }
 
-    fn required(instance: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Self> {
+    fn require(instance: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Self> {
         match Self::of(instance, name)? {
             Some(method) => Ok(method),
             None => instance.getattr(name).map(|_| unreachable!("it was just found missing")),
@@ -166,7 +166,7 @@ impl UserCode {
     }
 
     /// Makes an instance; what is raised on the way is kept.
-    fn made<T>(
+    fn make_instance<T>(
         &self,
         room: &str,
         spec: &Spec,
@@ -205,13 +205,15 @@ impl Custom for UserCode {
         if let Some(control) = LIBRARIES.cc(spec, env, location) {
             return Some(control);
         }
-        let control =
-            self.made("cc", spec, location, |control, owner| control::build(control, *env, owner))?;
+        let control = self.make_instance("cc", spec, location, |control, owner| {
+            control::build(control, *env, owner)
+        })?;
         Some(control.map(|c| Box::new(c) as Box<dyn CongestionControl>))
     }
 
     fn qdisc(&self, spec: &Spec, env: &QdiscEnv, location: Place<'_>) -> Made<dyn QueueDisc> {
-        let aqm = self.made("qdisc", spec, location, |aqm, owner| aqm::build(aqm, env, owner))?;
+        let aqm =
+            self.make_instance("qdisc", spec, location, |aqm, owner| aqm::build(aqm, env, owner))?;
         Some(aqm.map(|a| Box::new(Managed::over(a, env.limit)) as Box<dyn QueueDisc>))
     }
 
@@ -233,6 +235,6 @@ impl Custom for UserCode {
     }
 
     fn failure(&self) -> Option<String> {
-        self.slot.failed().then(|| "user code failed".to_owned())
+        self.slot.has_failed().then(|| "user code failed".to_owned())
     }
 }

@@ -75,7 +75,7 @@ mod tests {
     use crate::qdisc::managed::Managed;
     use crate::qdisc::testing::{Bench, env};
 
-    fn held(packets: u32, bytes: u64, era: Era, size: u16) -> usize {
+    fn count_held(packets: u32, bytes: u64, era: Era, size: u16) -> usize {
         let env = QdiscEnv { limit: Limit { packets, bytes }, era, ..env() };
         let mut bench = Bench::new(Managed::<Fifo>::new(Params {}, &env).unwrap());
         for _ in 0..10 {
@@ -87,17 +87,17 @@ mod tests {
 
     #[test]
     fn packets_and_bytes_limit_whichever_is_first() {
-        assert_eq!(held(8, u64::MAX, Era::Rfc, 1000), 8);
-        assert_eq!(held(8, 3500, Era::Rfc, 1000), 3);
-        assert_eq!(held(8, 3000, Era::Rfc, 1000), 3);
+        assert_eq!(count_held(8, u64::MAX, Era::Rfc, 1000), 8);
+        assert_eq!(count_held(8, 3500, Era::Rfc, 1000), 3);
+        assert_eq!(count_held(8, 3000, Era::Rfc, 1000), 3);
     }
 
     #[test]
     fn ns2_holds_one_packet_less() {
-        assert_eq!(held(8, u64::MAX, Era::Ns2, 1000), 7);
-        assert_eq!(held(1, u64::MAX, Era::Ns2, 1000), 0);
-        assert_eq!(held(u32::MAX, 3000, Era::Ns2, 1000), 2);
-        assert_eq!(held(u32::MAX, u64::MAX, Era::Ns2, 1000), 10);
+        assert_eq!(count_held(8, u64::MAX, Era::Ns2, 1000), 7);
+        assert_eq!(count_held(1, u64::MAX, Era::Ns2, 1000), 0);
+        assert_eq!(count_held(u32::MAX, 3000, Era::Ns2, 1000), 2);
+        assert_eq!(count_held(u32::MAX, u64::MAX, Era::Ns2, 1000), 10);
     }
 
     #[test]

@@ -213,14 +213,14 @@ impl Table {
     }
 
     #[inline]
-    fn stored(&mut self, rule: Rule, slots: &Slots) {
+    fn note_stored(&mut self, rule: Rule, slots: &Slots) {
         for &slot in &slots[..rule.levels] {
             self.bins[slot as usize].waiting += 1;
         }
     }
 
     #[inline]
-    fn departed(&mut self, rule: Rule, key: u32) {
+    fn note_departure(&mut self, rule: Rule, key: u32) {
         let slots = self.slots(rule, key);
         for &slot in &slots[..rule.levels] {
             self.bins[slot as usize].waiting -= 1;
@@ -412,13 +412,13 @@ impl Aqm for Sfb {
         let stays = verdict.keeps(packet);
         let mut counted = self.table.bit;
         if stays {
-            self.table.stored(rule, &slots);
+            self.table.note_stored(rule, &slots);
         }
         if is_unresponsive && let Some(next) = &mut self.next {
             let slots = next.slots(rule, queue.key);
             next.arrival(rule, &slots, now);
             if stays {
-                next.stored(rule, &slots);
+                next.note_stored(rule, &slots);
                 counted |= next.bit;
             }
         }
@@ -441,7 +441,7 @@ impl Aqm for Sfb {
         let (rule, departed) = (self.rule, self.departed);
         for table in [Some(&mut self.table), self.next.as_mut()].into_iter().flatten() {
             if departed >= table.first && counted & table.bit != 0 {
-                table.departed(rule, queue.key);
+                table.note_departure(rule, queue.key);
             }
         }
         self.departed += 1;

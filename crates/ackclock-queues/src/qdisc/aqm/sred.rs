@@ -90,7 +90,7 @@ impl About<QdiscEnv> for Sred {
 impl Sred {
     /// The share of the buffer that is taken.
     #[inline]
-    fn taken(&self, queue: &QueueState) -> f64 {
+    fn buffer_share(&self, queue: &QueueState) -> f64 {
         let share = |fill: f64, most: f64, limited: bool| if limited { fill / most } else { 0.0 };
         let packets = share(
             queue.packets as f64,
@@ -131,7 +131,7 @@ impl Aqm for Sred {
         if !self.limit.admits(queue.packets, queue.bytes, packet.size) {
             return Verdict::Drop(DropReason::Overflow);
         }
-        self.p = self.p_zap(hit, self.taken(queue));
+        self.p = self.p_zap(hit, self.buffer_share(queue));
         if rng.uniform() < self.p { self.verdict } else { Verdict::Pass }
     }
 

@@ -96,7 +96,7 @@ mod tests {
     }
 
     /// The place of what is dropped by a conservative and an aggressive filter when the last one comes.
-    fn dropped(queue: &[Packet]) -> [Option<u32>; 2] {
+    fn find_dropped(queue: &[Packet]) -> [Option<u32>; 2] {
         let new = queue.last().unwrap();
         [AckFilter::Conservative, AckFilter::Aggressive]
             .map(|filter| find_needless(filter, (0..).zip(queue), new))
@@ -104,38 +104,38 @@ mod tests {
 
     #[test]
     fn one_redundant_acknowledgement_stays_or_none() {
-        assert_eq!(dropped(&[ack(5, &[])]), [None, None]);
-        assert_eq!(dropped(&[ack(3, &[]), ack(5, &[])]), [None, Some(0)]);
-        assert_eq!(dropped(&[ack(1, &[]), ack(3, &[]), ack(5, &[])]), [Some(0), Some(0)]);
+        assert_eq!(find_dropped(&[ack(5, &[])]), [None, None]);
+        assert_eq!(find_dropped(&[ack(3, &[]), ack(5, &[])]), [None, Some(0)]);
+        assert_eq!(find_dropped(&[ack(1, &[]), ack(3, &[]), ack(5, &[])]), [Some(0), Some(0)]);
     }
 
     #[test]
     fn duplicates_stay() {
-        assert_eq!(dropped(&[ack(5, &[]), ack(5, &[]), ack(5, &[])]), [None, None]);
+        assert_eq!(find_dropped(&[ack(5, &[]), ack(5, &[]), ack(5, &[])]), [None, None]);
         // Of 3, 5, 5 only the first is redundant, and the new one does not follow it directly.
-        assert_eq!(dropped(&[ack(3, &[]), ack(5, &[]), ack(5, &[])]), [None, None]);
+        assert_eq!(find_dropped(&[ack(3, &[]), ack(5, &[]), ack(5, &[])]), [None, None]);
     }
 
     #[test]
     fn blocks_count_as_acknowledged_and_are_not_lost() {
         // The same number and a block more.
-        assert_eq!(dropped(&[ack(5, &[(7, 8)]), ack(5, &[(7, 9)])]), [None, Some(0)]);
+        assert_eq!(find_dropped(&[ack(5, &[(7, 8)]), ack(5, &[(7, 9)])]), [None, Some(0)]);
         // A block that the new one does not have, and a DSACK.
-        assert_eq!(dropped(&[ack(5, &[(7, 8)]), ack(5, &[(9, 12)])]), [None, None]);
-        assert_eq!(dropped(&[ack(5, &[(7, 8)]), ack(9, &[])]), [None, None]);
-        assert_eq!(dropped(&[ack(5, &[(3, 4)]), ack(6, &[(3, 4)])]), [None, None]);
-        assert_eq!(dropped(&[ack(9, &[]), ack(5, &[(10, 20)])]), [None, None]);
+        assert_eq!(find_dropped(&[ack(5, &[(7, 8)]), ack(5, &[(9, 12)])]), [None, None]);
+        assert_eq!(find_dropped(&[ack(5, &[(7, 8)]), ack(9, &[])]), [None, None]);
+        assert_eq!(find_dropped(&[ack(5, &[(3, 4)]), ack(6, &[(3, 4)])]), [None, None]);
+        assert_eq!(find_dropped(&[ack(9, &[]), ack(5, &[(10, 20)])]), [None, None]);
     }
 
     #[test]
     fn a_change_of_ecn_flags_is_kept() {
         let echo = |number| with(ack(number, &[]), Flags::ECE);
-        assert_eq!(dropped(&[ack(1, &[]), echo(3)]), [None, None]);
-        assert_eq!(dropped(&[ack(1, &[]), echo(3), echo(5)]), [None, Some(1)]);
-        assert_eq!(dropped(&[ack(1, &[]), echo(3), echo(5), ack(7, &[])]), [Some(1), Some(1)]);
+        assert_eq!(find_dropped(&[ack(1, &[]), echo(3)]), [None, None]);
+        assert_eq!(find_dropped(&[ack(1, &[]), echo(3), echo(5)]), [None, Some(1)]);
+        assert_eq!(find_dropped(&[ack(1, &[]), echo(3), echo(5), ack(7, &[])]), [Some(1), Some(1)]);
         let mut counts = ack(1, &[]);
         counts.flags.set_ace(3);
-        assert_eq!(dropped(&[counts, ack(3, &[])]), [None, None]);
+        assert_eq!(find_dropped(&[counts, ack(3, &[])]), [None, None]);
     }
 
     #[test]
@@ -144,9 +144,9 @@ mod tests {
         other.flow = FlowId(1);
         let mut second = ack(2, &[]);
         second.flow = FlowId(1);
-        assert_eq!(dropped(&[other, second, ack(5, &[])]), [None, None]);
+        assert_eq!(find_dropped(&[other, second, ack(5, &[])]), [None, None]);
         let request = || with(ack(0, &[]), Flags::SYN);
-        assert_eq!(dropped(&[request(), ack(3, &[]), ack(5, &[])]), [None, Some(1)]);
-        assert_eq!(dropped(&[ack(3, &[]), request()]), [None, None]);
+        assert_eq!(find_dropped(&[request(), ack(3, &[]), ack(5, &[])]), [None, Some(1)]);
+        assert_eq!(find_dropped(&[ack(3, &[]), request()]), [None, None]);
     }
 }

@@ -5,7 +5,7 @@ use crate::qdisc::testing::{Bench, env};
 use crate::registry::refusal;
 use crate::units::PS_PER_S;
 
-fn made(json: serde_json::Value, env: &QdiscEnv) -> CoreStateless {
+fn build_csfq(json: serde_json::Value, env: &QdiscEnv) -> CoreStateless {
     CoreStateless::new(serde_json::from_value(json).unwrap(), env).unwrap()
 }
 
@@ -19,7 +19,7 @@ fn link() -> QdiscEnv {
 /// adds 10 kB/s; the fourth 200 ms later leaves e^-2 of 20 kB/s and adds (1 - e^-2) 5 kB/s.
 #[test]
 fn a_label_is_the_rate_by_hand() {
-    let mut edge = made(serde_json::json!({ "weights": [1.0, 4.0] }), &link());
+    let mut edge = build_csfq(serde_json::json!({ "weights": [1.0, 4.0] }), &link());
     let time = |ms: u64| Time::ZERO + Span::from_millis(ms);
     let close = |a: f64, b: f64| assert!((a - b).abs() < 0.01, "{a} {b}");
     close(edge.measure(0, 1000, time(0)), 10_000.0);
@@ -44,7 +44,7 @@ fn the_series_is_the_exponential() {
 /// 200 kB/s; overflows then lower it by 1 % each, to 150 kB/s at the lowest.
 #[test]
 fn the_share_follows_the_accepted_rate_and_overflows() {
-    let mut fair = made(serde_json::json!({}), &link()).fair;
+    let mut fair = build_csfq(serde_json::json!({}), &link()).fair;
     (fair.accepted, fair.congested) = (2.5e6, true);
     fair.set(4e5);
     fair.estimate(Time(PS_PER_S));
@@ -102,7 +102,7 @@ fn throughputs(rates: &[f64], routers: &mut [Bench<CoreStateless>]) -> Vec<f64> 
 fn flows_of_increasing_rates_get_equal_shares() {
     let fair = 1.25e6 / 32.0;
     let rates: Vec<f64> = (1..=32).map(|i| fair * f64::from(i)).collect();
-    let mut one_link = [Bench::new(made(serde_json::json!({}), &link()))];
+    let mut one_link = [Bench::new(build_csfq(serde_json::json!({}), &link()))];
     let through = throughputs(&rates, &mut one_link);
     for (flow, got) in through.iter().enumerate() {
         assert!((0.8..1.2).contains(&(got / fair)), "flow {flow}: {}", got / fair);
@@ -115,7 +115,7 @@ fn flows_of_increasing_rates_get_equal_shares() {
 #[test]
 fn weights_divide_the_link() {
     let table = serde_json::json!({ "weights": [1.0, 2.0, 3.0, 4.0] });
-    let mut one_link = [Bench::new(made(table, &link()))];
+    let mut one_link = [Bench::new(build_csfq(table, &link()))];
     for (flow, got) in throughputs(&[1.25e6; 4], &mut one_link).iter().enumerate() {
         let due = 1.25e5 * (flow as f64 + 1.0);
         assert!((0.85..1.15).contains(&(got / due)), "flow {flow}: {}", got / due);
@@ -127,8 +127,8 @@ fn weights_divide_the_link() {
 fn the_core_keeps_nothing_of_flows() {
     let wide = QdiscEnv { rate: BitRate(40_000_000), ..link() };
     let mut way = [
-        Bench::new(made(serde_json::json!({ "role": "edge" }), &wide)),
-        Bench::new(made(serde_json::json!({}), &link())),
+        Bench::new(build_csfq(serde_json::json!({ "role": "edge" }), &wide)),
+        Bench::new(build_csfq(serde_json::json!({}), &link())),
     ];
     // The edge has no part in it: nothing is scarce there.
     let through = throughputs(&[0.2e6, 0.4e6, 0.6e6], &mut way);
@@ -158,7 +158,7 @@ proptest! {
         size in 100u16..1500,
         ratio in 1.2f64..50.0,
     ) {
-        let mut edge = made(serde_json::json!({}), &link());
+        let mut edge = build_csfq(serde_json::json!({}), &link());
         // No two packets are closer than at the peak rate R.
         let peak = 2e6;
         let share = peak / ratio;

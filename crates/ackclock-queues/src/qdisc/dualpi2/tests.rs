@@ -121,7 +121,7 @@ fn without_drops_on_overload_the_probability_stops_at_a_quarter() {
 }
 
 /// Three L packets of which the first has waited: whether it is marked, for each of eight in turn.
-fn ramped(table: serde_json::Value, us: u64) -> u32 {
+fn count_marks(table: serde_json::Value, us: u64) -> u32 {
     let mut bench = bench(table);
     let mut marks = 0;
     for _ in 0..8 {
@@ -142,10 +142,10 @@ fn ramped(table: serde_json::Value, us: u64) -> u32 {
 fn late_packets_are_marked_along_a_ramp_or_at_a_step() {
     // From 0.8 to 1.2 ms; the sum must exceed 1, so the first of a whole share is left out.
     for (us, marks) in [(800, 0), (900, 1), (1000, 3), (1100, 5), (1200, 7), (5000, 7)] {
-        assert_eq!(ramped(json!({}), us), marks, "{us} us");
+        assert_eq!(count_marks(json!({}), us), marks, "{us} us");
     }
     for (us, marks) in [(999, 0), (1000, 0), (1001, 7)] {
-        assert_eq!(ramped(json!({ "ramp": "0 s" }), us), marks, "{us} us");
+        assert_eq!(count_marks(json!({ "ramp": "0 s" }), us), marks, "{us} us");
     }
 }
 

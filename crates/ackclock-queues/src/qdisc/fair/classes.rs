@@ -247,11 +247,11 @@ impl Classes {
         if self.aqms.len() <= class as usize {
             self.aqms.resize_with(class as usize + 1, || None);
         }
-        let place = &mut self.aqms[class as usize];
-        if place.is_none() {
-            *place = self.prototype.as_ref().map(|prototype| prototype.fresh());
+        let slot = &mut self.aqms[class as usize];
+        if slot.is_none() {
+            *slot = self.prototype.as_ref().map(|prototype| prototype.fresh());
         }
-        let Some(aqm) = place else { return Some(packet) };
+        let Some(aqm) = slot else { return Some(packet) };
         let state = self.queues[class as usize].state(class, ctx.now);
         execute(aqm.on_enqueue(&packet, &state, ctx.rng), packet, ctx)
     }
@@ -366,13 +366,13 @@ impl Classes {
     /// Packets of a class with their places, oldest first.
     pub(crate) fn waiting(&self, class: u32) -> impl Iterator<Item = (u32, &Packet)> {
         let head = self.queues.get(class as usize).and_then(|queue| queue.chain.head());
-        let places = std::iter::successors(head, |&id| self.links.next(id));
-        places.filter_map(|id| Some((id, self.at(id)?)))
+        let slots = std::iter::successors(head, |&id| self.links.next(id));
+        slots.filter_map(|id| Some((id, self.at(id)?)))
     }
 
     /// The packet at a place.
-    pub(crate) fn at(&self, place: u32) -> Option<&Packet> {
-        self.slots[place as usize].as_ref().map(|waiting| &waiting.packet)
+    pub(crate) fn at(&self, slot: u32) -> Option<&Packet> {
+        self.slots[slot as usize].as_ref().map(|waiting| &waiting.packet)
     }
 
     /// Drops the packet of a class at a place.
@@ -380,11 +380,11 @@ impl Classes {
     pub(crate) fn discard(
         &mut self,
         class: u32,
-        place: u32,
+        slot: u32,
         reason: DropReason,
         ctx: &mut QdiscCtx<'_>,
     ) {
-        if let Some(Timed { packet, .. }) = self.take(class, place) {
+        if let Some(Timed { packet, .. }) = self.take(class, slot) {
             ctx.drop(packet, reason);
         }
     }
@@ -448,8 +448,8 @@ fn common_divisor(mut a: u64, mut b: u64) -> u64 {
 
 /// Whether the bit of a class is set among those that are held back.
 #[inline]
-pub(crate) fn is_held(held: u32, class: u32) -> bool {
-    held.checked_shr(class).is_some_and(|bits| bits & 1 != 0)
+pub(crate) fn is_held(bits_held: u32, class: u32) -> bool {
+    bits_held.checked_shr(class).is_some_and(|bits| bits & 1 != 0)
 }
 
 /// The bucket of a class key: a fixed hash, the same in every run; `salt` selects another.

@@ -154,7 +154,7 @@ mod tests {
         [0, (1..100).find(|&k| bucket(k, 0, params.queues) != home).unwrap()]
     }
 
-    fn served(bench: &mut Bench<FqCodel>, n: usize) -> Vec<u32> {
+    fn serve_all(bench: &mut Bench<FqCodel>, n: usize) -> Vec<u32> {
         (0..n).map(|_| bench.depart().unwrap().packet.seq).collect()
     }
 
@@ -167,12 +167,12 @@ mod tests {
             bench.arrive(a, 1000);
         }
         // Two packets spend a's first quantum; it turns old, and its third leaves it 1000 B.
-        assert_eq!(served(&mut bench, 3), [0, 1, 2]);
+        assert_eq!(serve_all(&mut bench, 3), [0, 1, 2]);
         // b comes with four packets: two go at once as new, the others wait behind a's turn.
         for _ in 0..4 {
             bench.arrive(b, 1000);
         }
-        assert_eq!(served(&mut bench, 7), [6, 7, 3, 8, 9, 4, 5]);
+        assert_eq!(serve_all(&mut bench, 7), [6, 7, 3, 8, 9, 4, 5]);
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
             bench.arrive(key, 1000);
         }
         // a: 1500 - 1000 - 1000 = -500 after two; b the same; a: 1000 left for its third.
-        assert_eq!(served(&mut bench, 6), [0, 1, 3, 4, 2, 5]);
+        assert_eq!(serve_all(&mut bench, 6), [0, 1, 3, 4, 2, 5]);
     }
 
     #[test]

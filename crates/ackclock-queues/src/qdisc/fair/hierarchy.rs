@@ -371,7 +371,7 @@ impl Tree {
 
     /// The queue of the link's head.
     #[inline(always)]
-    fn chosen(&self) -> Option<u32> {
+    fn chosen_queue(&self) -> Option<u32> {
         let mut server = &self.servers[0];
         loop {
             let child = server.children.get(server.active as usize)?;
@@ -386,7 +386,7 @@ impl Tree {
     #[inline]
     pub(crate) fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
         self.complete();
-        while let Some(queue) = self.chosen() {
+        while let Some(queue) = self.chosen_queue() {
             let size = self.classes.head(queue)?.size;
             self.count::<false>(queue, size);
             if !self.classes.managed() {

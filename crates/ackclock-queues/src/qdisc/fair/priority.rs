@@ -72,40 +72,44 @@ impl About<QdiscEnv> for Priority {
     const ALSO: &'static [&'static str] = &["prio"];
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
-        let mut listed = params.classes;
-        if listed.is_empty() {
+        let mut classes_in_order = params.classes;
+        if classes_in_order.is_empty() {
             let takes = Takes { first: Some(true), ..Takes::default() };
             let name = |name: &str| name.to_owned();
-            listed = vec![
+            classes_in_order = vec![
                 Class { takes, name: name("first packets"), ..Class::default() },
                 Class { name: name("others"), ..Class::default() },
             ];
         }
         let path = |i: usize| format!("classes[{i}]");
-        let takes: Vec<(String, &Takes)> =
-            listed.iter().enumerate().map(|(i, c)| (path(i) + ".takes", &c.takes)).collect();
+        let takes: Vec<(String, &Takes)> = classes_in_order
+            .iter()
+            .enumerate()
+            .map(|(i, c)| (path(i) + ".takes", &c.takes))
+            .collect();
         let classifier = Classifier::new(&takes, &env.facts)?;
         let mut classes = Classes::new(env.limit, Measure::Packets, None);
-        for (i, class) in listed.iter().enumerate() {
-            let aqm = inner(class.aqm.as_ref(), env).map_err(|found| inside(&path(i), found))?;
+        for (i, class) in classes_in_order.iter().enumerate() {
+            let aqm =
+                inner(class.aqm.as_ref(), env).map_err(|problems| inside(&path(i), problems))?;
             if let Some(aqm) = aqm {
                 classes.set_aqm(i as u32, aqm.fresh());
             }
         }
-        classes.list(0..listed.len() as u32);
-        let names = name_classes(listed.iter().map(|class| &*class.name));
-        Ok(Self { classes, classifier, count: listed.len() as u32, names, held: 0 })
+        classes.list(0..classes_in_order.len() as u32);
+        let names = name_classes(classes_in_order.iter().map(|class| &*class.name));
+        Ok(Self { classes, classifier, count: classes_in_order.len() as u32, names, held: 0 })
     }
 }
 
 impl QueueDisc for Priority {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
         let class = self.classifier.of(&packet);
-        let Some(place) = self.classes.offer(class, packet, 0.0, ctx) else { return };
+        let Some(slot) = self.classes.offer(class, packet, 0.0, ctx) else { return };
         while self.classes.over() {
             let last = (0..self.count).rev().find(|&class| self.classes.packets(class) > 0);
             let last = last.expect("invariant: an exceeded buffer is not empty");
-            self.classes.push_out(last, Victim::Tail, place, ctx);
+            self.classes.push_out(last, Victim::Tail, slot, ctx);
             if self.classes.packets(last) == 0 {
                 self.classes.idle(last, ctx.now);
             }
@@ -146,8 +150,8 @@ impl QueueDisc for Priority {
         self.classes.on_timer(ctx.now);
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.classes.on_rate(at, rate);
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
+        self.classes.on_rate(now, rate);
     }
 
     fn state(&self) -> State {

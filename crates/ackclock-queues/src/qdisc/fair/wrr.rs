@@ -98,19 +98,19 @@ impl About<QdiscEnv> for Wrr {
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let quantum = params.quantum.map_or(u64::from(env.mean_packet), |quantum| quantum.0);
-        let mut listed = params.classes;
-        if listed.is_empty() {
-            listed.push(Class::default());
+        let mut classes_in_order = params.classes;
+        if classes_in_order.is_empty() {
+            classes_in_order.push(Class::default());
         }
         let mut classes = Classes::new(env.limit, Measure::Bytes, None);
         let mut turns = Vec::new();
         let mut takes = Vec::new();
-        let least = listed.iter().map(|class| class.weight).fold(f64::INFINITY, f64::min);
-        for (i, class) in listed.iter().enumerate() {
+        let least = classes_in_order.iter().map(|class| class.weight).fold(f64::INFINITY, f64::min);
+        for (i, class) in classes_in_order.iter().enumerate() {
             let (path, weight) = (format!("classes[{i}]"), class.weight);
             let quantum = quantum as f64 * weight / least;
             turns.push(Turn { weight, quantum, ..Turn::default() });
-            let aqm = inner(class.aqm.as_ref(), env).map_err(|found| inside(&path, found))?;
+            let aqm = inner(class.aqm.as_ref(), env).map_err(|problems| inside(&path, problems))?;
             if let Some(aqm) = aqm {
                 classes.set_aqm(i as u32, aqm.fresh());
             }
@@ -120,7 +120,7 @@ impl About<QdiscEnv> for Wrr {
         let mut links = Links::default();
         links.reserve(turns.len());
         classes.list(0..turns.len() as u32);
-        let names = name_classes(listed.iter().map(|class| &*class.name));
+        let names = name_classes(classes_in_order.iter().map(|class| &*class.name));
         Ok(Self { classes, classifier, turns, links, round: Chain::default(), names, held: 0 })
     }
 }
@@ -149,13 +149,13 @@ impl QueueDisc for Wrr {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
         let class = self.classifier.of(&packet);
         let was_idle = self.classes.packets(class) == 0;
-        let Some(place) = self.classes.offer(class, packet, 0.0, ctx) else { return };
+        let Some(slot) = self.classes.offer(class, packet, 0.0, ctx) else { return };
         if was_idle {
             self.links.push_back(&mut self.round, class);
         }
         while self.classes.over() {
             let longest = self.longest();
-            self.classes.push_out(longest, Victim::Tail, place, ctx);
+            self.classes.push_out(longest, Victim::Tail, slot, ctx);
             if self.classes.packets(longest) == 0 {
                 self.leave(longest, ctx.now);
             }
@@ -216,8 +216,8 @@ impl QueueDisc for Wrr {
         self.classes.on_timer(ctx.now);
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.classes.on_rate(at, rate);
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
+        self.classes.on_rate(now, rate);
     }
 
     fn state(&self) -> State {

@@ -95,7 +95,7 @@ impl Green {
     }
 
     /// The round-trip time \[s\] that the headers of a flow show, found anew from all of them; 0: not known.
-    fn measured(&self, key: u32) -> f64 {
+    fn measure_rtt(&self, key: u32) -> f64 {
         let mut request = None;
         // R, when what the receiver had at its first clock had passed, and that clock.
         let mut estimate: Option<(f64, Time, Option<u64>)> = None;
@@ -134,7 +134,7 @@ impl Green {
             Rtt::Ideal => real * self.scale,
             // As listed below.
             Rtt::Table => 0.02 * f64::from(packet.key + 1),
-            Rtt::Handshake | Rtt::Timestamps => self.measured(packet.key),
+            Rtt::Handshake | Rtt::Timestamps => self.measure_rtt(packet.key),
             Rtt::Once | Rtt::Packet | Rtt::Lookup(_) => {
                 let estimate = self.drawn.get(&packet.key);
                 if estimate.is_none_or(is_old) {

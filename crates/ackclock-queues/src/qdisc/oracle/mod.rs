@@ -209,7 +209,7 @@ pub(crate) fn check<Q: QueueDisc>(
                 let mut expected = Vec::new();
                 let packet = Waiting { seq, key, size, ect, ce: false, at: bench.now };
                 reference.arrive(packet, &mut expected);
-                prop_assert_eq!(dropped(bench), expected, "event {}, {:?}", step, event);
+                prop_assert_eq!(take_drops(bench), expected, "event {}, {:?}", step, event);
                 if is_idle {
                     is_idle = !depart(bench, reference, step)?;
                 }
@@ -242,7 +242,7 @@ pub(crate) fn check<Q: QueueDisc>(
     Ok(())
 }
 
-fn dropped<Q: QueueDisc>(bench: &mut Bench<Q>) -> Vec<Fate> {
+fn take_drops<Q: QueueDisc>(bench: &mut Bench<Q>) -> Vec<Fate> {
     bench.drops().into_iter().map(|(seq, _)| Fate::Dropped { seq }).collect()
 }
 
@@ -253,7 +253,7 @@ fn depart<Q: QueueDisc>(
     step: usize,
 ) -> Result<bool, TestCaseError> {
     let sent = bench.depart();
-    let mut fates_here = dropped(bench);
+    let mut fates_here = take_drops(bench);
     if let Some(sent) = &sent {
         let ce = sent.packet.flags.has(Flags::CE);
         fates_here.push(Fate::Sent { seq: sent.packet.seq, ce });

@@ -11,7 +11,7 @@ fn bench(params: &Params) -> Bench<Managed<Fred>> {
     Bench::new(Managed::<Fred>::new(params, &env()).unwrap())
 }
 
-fn forced(bench: &mut Bench<Managed<Fred>>) -> Vec<u32> {
+fn forced_drops(bench: &mut Bench<Managed<Fred>>) -> Vec<u32> {
     bench.drops().iter().filter(|d| d.1 == DropReason::Forced).map(|d| d.0).collect()
 }
 
@@ -24,7 +24,7 @@ fn one_flow_may_have_min_th_packets_waiting_and_each_more_is_a_strike() {
     // avg 0..3 is below min_th: accepted. The fifth finds q_0 = 4 = max_q.
     for n in 4..7 {
         bench.arrive(0, 1000);
-        assert_eq!(forced(&mut bench), [n]);
+        assert_eq!(forced_drops(&mut bench), [n]);
         assert_eq!(bench.qdisc.aqm.flows[0].strikes, n - 3);
     }
     // Two strikes: now a flow is held to the average share. Flow 1 comes in with a packet, flow 0
@@ -34,7 +34,7 @@ fn one_flow_may_have_min_th_packets_waiting_and_each_more_is_a_strike() {
     bench.arrive(1, 1000);
     bench.drops();
     bench.arrive(0, 1000);
-    assert_eq!(forced(&mut bench), [8]);
+    assert_eq!(forced_drops(&mut bench), [8]);
     // With its last packet the strikes are forgotten.
     bench.depart();
     bench.depart();
@@ -51,14 +51,14 @@ fn with_many_flows_each_may_have_two_packets_waiting() {
         for key in 0..10 {
             bench.arrive(key, 1000);
         }
-        assert_eq!(forced(&mut bench).len(), if many_flows { 0 } else { 2 });
+        assert_eq!(forced_drops(&mut bench).len(), if many_flows { 0 } else { 2 });
         if many_flows {
             for key in 0..10 {
                 bench.arrive(key, 1000); // the second packets
             }
             assert_eq!(bench.drops(), []);
             bench.arrive(3, 1000); // a third
-            assert_eq!(forced(&mut bench), [20]);
+            assert_eq!(forced_drops(&mut bench), [20]);
             assert_eq!(bench.qdisc.aqm.flows[3].strikes, 1);
         }
     }
@@ -118,7 +118,7 @@ fn more_than_twice_the_share_is_a_strike() {
         }
         assert_eq!(bench.drops(), []);
         bench.arrive(0, 1000);
-        assert_eq!(forced(&mut bench), [8]);
+        assert_eq!(forced_drops(&mut bench), [8]);
         assert_eq!(bench.qdisc.aqm.flows[0].strikes, strikes, "{own_packets} packets");
     }
 }
@@ -129,7 +129,7 @@ fn one_strike_does_not_hold_a_flow_to_its_share() {
     for _ in 0..5 {
         bench.arrive(0, 1000); // the fifth finds four: the first strike
     }
-    assert_eq!(forced(&mut bench), [4]);
+    assert_eq!(forced_drops(&mut bench), [4]);
     bench.depart();
     bench.depart();
     bench.arrive(1, 1000);

@@ -14,7 +14,7 @@ fn paper(rtts: &[u64]) -> QdiscEnv {
     QdiscEnv { rate: BitRate(155_000_000), round_trips, ..env() }
 }
 
-fn known(n: f64) -> Params {
+fn known_rtt(n: f64) -> Params {
     Params { count: Count::Known, n: Some(n), ..Params::default() }
 }
 
@@ -31,7 +31,7 @@ fn drop_probabilities_are_those_of_the_printed_equation() {
     // N = 500, MSS = 1000 B, c = 0.93, L = 19.375 MB/s:
     // R = 62 ms: 465000 / 1201250 = 0.387097, squared 0.149844; the shortest flow's 15 %.
     // R = 1060 ms: 465000 / 20537500 = 0.0226415, squared 5.12638e-4.
-    let mut bench = bench(known(500.0), &paper(&[62, 1060]));
+    let mut bench = bench(known_rtt(500.0), &paper(&[62, 1060]));
     bench.arrive(0, 1000);
     close(bench.probe("p"), 0.149_844);
     bench.arrive(1, 1000);
@@ -43,7 +43,7 @@ fn drop_probabilities_are_those_of_the_printed_equation() {
 
 #[test]
 fn the_segment_size_may_be_fixed() {
-    let params = Params { mss: Some(1000), ..known(500.0) };
+    let params = Params { mss: Some(1000), ..known_rtt(500.0) };
     let mut bench = bench(params, &paper(&[62]));
     bench.arrive(0, 40);
     close(bench.probe("p"), 0.149_844);
@@ -51,7 +51,7 @@ fn the_segment_size_may_be_fixed() {
 
 #[test]
 fn one_flow_in_seven_is_dropped_as_often_as_p_says() {
-    let mut bench = bench(known(500.0), &paper(&[62]));
+    let mut bench = bench(known_rtt(500.0), &paper(&[62]));
     let n = 40_000;
     for _ in 0..n {
         bench.arrive(0, 1000);
@@ -99,7 +99,7 @@ fn hits_find_the_number_of_equal_flows() {
 fn a_factor_is_drawn_once_a_flow_or_at_every_packet_or_after_a_lifetime() {
     let distinct = |draw, wait_ms| {
         let lifetime = Span::from_millis(1000);
-        let params = Params { rtt: Rtt::Estimate, draw, lifetime, ..known(100.0) };
+        let params = Params { rtt: Rtt::Estimate, draw, lifetime, ..known_rtt(100.0) };
         let mut bench = bench(params, &paper(&[100]));
         let mut bits_seen = Vec::new();
         for _ in 0..50 {
@@ -125,7 +125,7 @@ fn a_factor_is_drawn_once_a_flow_or_at_every_packet_or_after_a_lifetime() {
 #[test]
 fn the_mean_probability_halves_if_factors_are_uniform_from_one_to_two() {
     // E[1 / u^2] on [1, 2] is 1/2; its standard deviation is sqrt(7/24 - 1/4) = 0.204.
-    let params = Params { rtt: Rtt::Estimate, draw: Draw::Packet, ..known(100.0) };
+    let params = Params { rtt: Rtt::Estimate, draw: Draw::Packet, ..known_rtt(100.0) };
     let mut bench = bench(params, &paper(&[100]));
     let true_p = (100.0 * 1000.0 * 0.93 / (19.375e6 * 0.1f64)).powi(2);
     let n = 20_000;
@@ -141,7 +141,7 @@ fn the_mean_probability_halves_if_factors_are_uniform_from_one_to_two() {
 
 #[test]
 fn a_handshake_gives_the_round_trip_once_its_third_packet_passes() {
-    let params = Params { rtt: Rtt::Handshake, ..known(500.0) };
+    let params = Params { rtt: Rtt::Handshake, ..known_rtt(500.0) };
     let mut bench = bench(params, &paper(&[1]));
     bench.after(Span::from_millis(100));
     bench.arrive_with(0, 40, Flags::SYN);
@@ -160,7 +160,7 @@ fn a_handshake_gives_the_round_trip_once_its_third_packet_passes() {
 #[test]
 fn a_table_overrides_what_the_network_is_and_who_is_not_in_it_passes() {
     let table = vec![Span::from_millis(62)];
-    let params = Params { rtt: Rtt::Table, table, ..known(500.0) };
+    let params = Params { rtt: Rtt::Table, table, ..known_rtt(500.0) };
     let mut bench = bench(params, &paper(&[1060, 1060]));
     bench.arrive(0, 1000);
     close(bench.probe("p"), 0.149_844);
@@ -170,7 +170,7 @@ fn a_table_overrides_what_the_network_is_and_who_is_not_in_it_passes() {
 
 #[test]
 fn ecn_capable_packets_are_marked_and_never_dropped_early() {
-    let params = Params { ecn: true, ..known(5000.0) };
+    let params = Params { ecn: true, ..known_rtt(5000.0) };
     let mut bench = bench(params, &paper(&[62]));
     for _ in 0..10 {
         bench.arrive_with(0, 1000, Flags::ECT);
@@ -198,7 +198,7 @@ fn wrong_parameters_are_reported() {
 /// A flow's own first link may get the request at the very start of the run.
 #[test]
 fn a_request_at_time_0_is_one() {
-    let params = Params { rtt: Rtt::Handshake, ..known(500.0) };
+    let params = Params { rtt: Rtt::Handshake, ..known_rtt(500.0) };
     let mut bench = bench(params, &paper(&[1]));
     bench.arrive_with(0, 40, Flags::SYN);
     bench.after(Span::from_millis(62));
@@ -210,7 +210,7 @@ fn a_request_at_time_0_is_one() {
 #[test]
 fn drop_probabilities_follow_a_scheduled_rate() {
     for rtt in [Rtt::Ideal, Rtt::Estimate] {
-        let mut bench = bench(Params { rtt, ..known(100.0) }, &paper(&[62]));
+        let mut bench = bench(Params { rtt, ..known_rtt(100.0) }, &paper(&[62]));
         bench.arrive(0, 1000);
         let before = bench.probe("p");
         bench.qdisc.aqm.on_rate(Time::ZERO, BitRate(77_500_000));

@@ -15,7 +15,7 @@ fn with_flows() -> QdiscEnv {
     QdiscEnv { facts: marked(&NAMES), ..env() }
 }
 
-fn made(classes: &Value, env: &QdiscEnv) -> Result<Hpfq, Vec<Problem>> {
+fn build_hpfq(classes: &Value, env: &QdiscEnv) -> Result<Hpfq, Vec<Problem>> {
     Hpfq::new(serde_json::from_value(json!({ "classes": classes })).unwrap(), env)
 }
 
@@ -50,7 +50,7 @@ fn flows(bench: &mut Bench<Hpfq>) -> Vec<u32> {
 #[test]
 fn packets_leave_by_hand_computed_tags() {
     let classes = json!([{ "classes": [leaf(0, 1.0), leaf(1, 1.0)] }, leaf(2, 1.0)]);
-    let mut bench = Bench::new(made(&classes, &with_flows()).unwrap());
+    let mut bench = Bench::new(build_hpfq(&classes, &with_flows()).unwrap());
     bench.arrive(0, 1000);
     assert_eq!(bench.depart().unwrap().packet.flow.0, 0);
     for flow in [0, 1, 1, 2, 2] {
@@ -104,7 +104,7 @@ proptest! {
                 { "weight": w[4], "classes": [leaf(3, w[5]), leaf(4, w[6])] },
             ] },
         ]);
-        let mut bench = Bench::new(made(&classes, &with_flows()).unwrap());
+        let mut bench = Bench::new(build_hpfq(&classes, &with_flows()).unwrap());
         let mut waiting = [0i32; 5];
         for active in phases {
             if !active.contains(&true) {
@@ -145,7 +145,7 @@ proptest! {
         steps in prop::collection::vec((0u64..20, 0u32..5, 40u16..1500), 1..120),
     ) {
         let arrivals = Arrival::list(&steps);
-        let done = serve(&mut Bench::new(made(&agencies(), &with_flows()).unwrap()), &arrivals);
+        let done = serve(&mut Bench::new(build_hpfq(&agencies(), &with_flows()).unwrap()), &arrivals);
         // Rates of the nodes on the way of each flow, as parts of the link of 1.25 MB/s.
         let ways: [&[f64]; 5] = [
             &[0.5, 0.75],
@@ -177,7 +177,7 @@ proptest! {
         let limit = Limit { packets, bytes: u64::MAX };
         let env = QdiscEnv { limit, passing: [0, 1, 2, 3, 4, 5].into(), ..with_flows() };
         let classes: Vec<Value> = (0..6).map(|i| leaf(i, weights[i as usize])).collect();
-        let mut tree = Bench::new(made(&json!(classes), &env).unwrap());
+        let mut tree = Bench::new(build_hpfq(&json!(classes), &env).unwrap());
         let flat = serde_json::from_value(json!({ "weights": weights })).unwrap();
         let mut flat = Bench::new(Wf2qPlus::new(flat, &env).unwrap());
         for (flow, size, departs) in operations {
@@ -197,7 +197,7 @@ fn the_longest_part_of_the_tree_loses_not_the_longest_queue() {
     // Agency one has flows 0 and 1 with three packets each, agency two flow 2 with four; equal weights.
     let classes = json!([{ "classes": [leaf(0, 1.0), leaf(1, 1.0)] }, leaf(2, 1.0)]);
     let limit = Limit { packets: 10, bytes: u64::MAX };
-    let mut bench = Bench::new(made(&classes, &QdiscEnv { limit, ..with_flows() }).unwrap());
+    let mut bench = Bench::new(build_hpfq(&classes, &QdiscEnv { limit, ..with_flows() }).unwrap());
     for flow in [2, 2, 2, 2, 0, 0, 0, 1, 1, 1] {
         bench.arrive(flow, 1000);
     }
@@ -212,7 +212,7 @@ fn a_class_may_be_split_by_flow() {
         { "weight": 1, "split": true, "takes": { "flows": ["f0", "f1", "f2"] } },
         { "weight": 1 },
     ]);
-    let mut bench = Bench::new(made(&classes, &with_flows()).unwrap());
+    let mut bench = Bench::new(build_hpfq(&classes, &with_flows()).unwrap());
     for flow in 0..4 {
         for _ in 0..60 {
             bench.arrive(flow, 1000);
@@ -234,7 +234,7 @@ fn each_class_has_its_own_aqm() {
           "aqm": { "kind": "red", "min_th": 1, "max_th": 2, "w_q": 1, "max_p": 1, "ecn": true } },
         {},
     ]);
-    let mut bench = Bench::new(made(&classes, &with_flows()).unwrap());
+    let mut bench = Bench::new(build_hpfq(&classes, &with_flows()).unwrap());
     for flow in [0, 1] {
         for _ in 0..20 {
             bench.arrive_with(flow, 1000, Flags::ECT);

@@ -295,7 +295,7 @@ mod tests {
     use crate::rng::Purpose;
     use crate::units::BitRate;
 
-    fn seen(now: Time, lost: u32) -> Seen {
+    fn packet_arrival(now: Time, lost: u32) -> Seen {
         Seen { now, size: 1000, lost, pair_gap: None }
     }
 
@@ -324,11 +324,11 @@ mod tests {
         assert!((2.5..7.5).contains(&joined.seconds()), "{joined:?}");
         assert_eq!(run(&mut rlm, joined, &mut rng), 2);
         let lost = joined + Span::from_millis(500);
-        assert_eq!(rlm.on_packet(&seen(lost, 1), &mut rng), 1);
+        assert_eq!(rlm.on_packet(&packet_arrival(lost, 1), &mut rng), 1);
         assert_eq!((rlm.state, rlm.join_s[1]), (State::Drop, 10.0));
         assert_eq!(rlm.detection(), Span::from_millis(2375));
         // Losses in D are those of the layer that was dropped.
-        assert_eq!(rlm.on_packet(&seen(lost + Span::from_millis(100), 9), &mut rng), 1);
+        assert_eq!(rlm.on_packet(&packet_arrival(lost + Span::from_millis(100), 9), &mut rng), 1);
         assert_eq!(rlm.state, State::Drop);
         run(&mut rlm, lost + Span::from_millis(2375), &mut rng);
         assert_eq!(rlm.state, State::Steady);
@@ -345,13 +345,13 @@ mod tests {
             rlm.params.shared = shared;
             rlm.on_announcement(2, time(100));
             rlm.on_announcement(3, time(100));
-            rlm.on_packet(&seen(time(600), 1), &mut rng);
-            rlm.on_packet(&seen(time(700), 1), &mut rng);
+            rlm.on_packet(&packet_arrival(time(600), 1), &mut rng);
+            rlm.on_packet(&packet_arrival(time(700), 1), &mut rng);
             let learned = if shared { [5.0, 10.0, 10.0, 5.0] } else { [5.0; 4] };
             assert_eq!(rlm.join_s, learned);
             // A loss teaches nothing when the experiment has ended, nor without one.
             rlm.on_announcement(4, time(1000));
-            rlm.on_packet(&seen(time(3000), 1), &mut rng);
+            rlm.on_packet(&packet_arrival(time(3000), 1), &mut rng);
             assert_eq!(rlm.join_s, learned);
             // There are no such layers.
             for layer in [0, 5] {
@@ -387,13 +387,13 @@ mod tests {
             let joined = rlm.join_at;
             run(&mut rlm, joined + Span::from_millis(2000), &mut rng);
             let mut now = joined + Span::from_millis(2500);
-            assert_eq!(rlm.on_packet(&seen(now, 1), &mut rng), 2);
+            assert_eq!(rlm.on_packet(&packet_arrival(now, 1), &mut rng), 2);
             assert_eq!(rlm.state, State::Hysteresis);
             // One of two is lost, or none, in the measurement.
             now += Span::from_millis(2000);
             run(&mut rlm, now, &mut rng);
             assert_eq!(rlm.state, State::Measurement);
-            rlm.on_packet(&seen(now, lost), &mut rng);
+            rlm.on_packet(&packet_arrival(now, lost), &mut rng);
             assert_eq!(run(&mut rlm, now + Span::from_millis(2000), &mut rng), expected);
         }
     }

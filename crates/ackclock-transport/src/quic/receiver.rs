@@ -183,7 +183,7 @@ impl QuicReceiver {
     }
 
     fn on_data(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
-        let Options::QuicData { segment, part: frame_part } = packet.options else { return };
+        let Options::QuicData { segment, frame_part } = packet.options else { return };
         self.received += 1;
         let number = packet.seq;
         let largest_before = self.largest();

@@ -70,7 +70,7 @@ impl Rtt {
     }
 
     /// SRTT; zero before the first sample.
-    pub(super) fn smoothed(&self) -> Span {
+    pub(super) fn srtt(&self) -> Span {
         if self.first_sample.is_some() { Span(self.smoothed) } else { Span::ZERO }
     }
 
@@ -126,6 +126,6 @@ mod tests {
         let config = QuicConfig::of(&QuicOptions::default());
         let rtt = Rtt::new(&config);
         assert_eq!(rtt.probe_timeout(config.granularity, Span::ZERO), ms(999));
-        assert_eq!((rtt.smoothed(), rtt.min()), (Span::ZERO, Span::ZERO));
+        assert_eq!((rtt.srtt(), rtt.min()), (Span::ZERO, Span::ZERO));
     }
 }

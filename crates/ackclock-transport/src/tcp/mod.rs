@@ -28,7 +28,7 @@ pub use receiver::{Receiver, ReceiverParts, TIMESTAMP_BYTES};
 pub use rto::Rto;
 pub(crate) use sampler::Sampler;
 pub use sender::{Sender, SenderParts};
-pub(crate) use transfer::{Stage, Transfer, Watch, earliest, is_window, paced, tick};
+pub(crate) use transfer::{Stage, Transfer, Watch, earliest, is_window, next_departure, tick};
 
 /// What a control reports of its inner state: names and values.
 pub(crate) fn probes(cc: &dyn crate::cc::CongestionControl) -> Vec<(&'static str, f64)> {

@@ -39,14 +39,14 @@ impl Bench {
     }
 
     fn data(&mut self, seq: u32) -> Option<Packet> {
-        self.flagged(seq, Flags::default())
+        self.arrive_flagged(seq, Flags::default())
     }
 
-    fn flagged(&mut self, seq: u32, flags: Flags) -> Option<Packet> {
+    fn arrive_flagged(&mut self, seq: u32, flags: Flags) -> Option<Packet> {
         self.packet(Packet::new(FlowId(0), seq, 1500, flags))
     }
 
-    fn stamped(&mut self, seq: u32, ts: u32) -> Option<Packet> {
+    fn arrive_stamped(&mut self, seq: u32, ts: u32) -> Option<Packet> {
         let mut packet = Packet::new(FlowId(0), seq, 1500, Flags::default());
         packet.options.tcp_mut().timestamps = Some(Timestamps { sender: ts, receiver: 0 });
         self.packet(packet)
@@ -163,8 +163,8 @@ fn echo_of(ack: &Packet) -> u32 {
 #[test]
 fn blocks_and_timestamps_have_their_size_on_the_wire() {
     let mut bench = Bench::new(|setup| setup.config.timestamps = true);
-    assert_eq!(bench.stamped(2, 7).unwrap().size, 40 + 12 + 12);
-    assert_eq!(bench.stamped(4, 8).unwrap().size, 40 + 12 + 20);
+    assert_eq!(bench.arrive_stamped(2, 7).unwrap().size, 40 + 12 + 12);
+    assert_eq!(bench.arrive_stamped(4, 8).unwrap().size, 40 + 12 + 20);
     let mut plain = Bench::new(|setup| setup.sack = false);
     let ack = plain.data(2).unwrap();
     assert_eq!((ack.size, ack.sack_blocks().len()), (40, 0));
@@ -174,18 +174,18 @@ fn blocks_and_timestamps_have_their_size_on_the_wire() {
 #[test]
 fn the_echoed_timestamp_is_that_of_the_earliest_unacknowledged_segment() {
     let mut delayed = Bench::new(|setup| setup.config.timestamps = true);
-    delayed.stamped(0, 1);
-    assert_eq!(echo_of(&delayed.stamped(1, 2).unwrap()), 1); // A: delayed ACK echoes the first
+    delayed.arrive_stamped(0, 1);
+    assert_eq!(echo_of(&delayed.arrive_stamped(1, 2).unwrap()), 1); // A: delayed ACK echoes the first
 
     let mut holes = Bench::new(|setup| {
         setup.config.timestamps = true;
         setup.config.delayed_ack = 1;
     });
-    assert_eq!(echo_of(&holes.stamped(0, 1).unwrap()), 1);
-    assert_eq!(echo_of(&holes.stamped(2, 3).unwrap()), 1); // B: out of order echoes the last in order
-    assert_eq!(echo_of(&holes.stamped(3, 4).unwrap()), 1);
-    assert_eq!(echo_of(&holes.stamped(1, 5).unwrap()), 5); // C: the segment that fills the hole
-    assert_eq!(echo_of(&holes.stamped(0, 2).unwrap()), 5); // older than TS.Recent
+    assert_eq!(echo_of(&holes.arrive_stamped(0, 1).unwrap()), 1);
+    assert_eq!(echo_of(&holes.arrive_stamped(2, 3).unwrap()), 1); // B: out of order echoes the last in order
+    assert_eq!(echo_of(&holes.arrive_stamped(3, 4).unwrap()), 1);
+    assert_eq!(echo_of(&holes.arrive_stamped(1, 5).unwrap()), 5); // C: the segment that fills the hole
+    assert_eq!(echo_of(&holes.arrive_stamped(0, 2).unwrap()), 5); // older than TS.Recent
 }
 
 #[test]
@@ -193,20 +193,20 @@ fn congestion_is_echoed_until_the_window_is_reduced() {
     let mut bench = Bench::new(|_| {});
     let ece = |ack: Option<Packet>| ack.map(|a| a.flags.has(Flags::ECE));
     assert_eq!(ece(bench.data(0)), None);
-    assert_eq!(ece(bench.flagged(1, Flags::CE)), Some(true)); // the change is reported at once
+    assert_eq!(ece(bench.arrive_flagged(1, Flags::CE)), Some(true)); // the change is reported at once
     assert_eq!(ece(bench.data(2)), Some(true));
     bench.data(3);
     assert_eq!(ece(bench.data(4)), Some(true));
-    bench.flagged(5, Flags::CWR);
+    bench.arrive_flagged(5, Flags::CWR);
     assert_eq!(ece(bench.data(6)), Some(false));
-    assert_eq!(ece(bench.flagged(7, Flags::CWR | Flags::CE)), Some(true));
+    assert_eq!(ece(bench.arrive_flagged(7, Flags::CWR | Flags::CE)), Some(true));
 }
 
 #[test]
 fn a_request_is_answered_each_time() {
     let mut bench = Bench::new(|_| {});
     for _ in 0..2 {
-        let answer = bench.flagged(0, Flags::SYN).unwrap();
+        let answer = bench.arrive_flagged(0, Flags::SYN).unwrap();
         assert!(answer.flags.has(Flags::SYN | Flags::ACK));
         assert_eq!((answer.seq, answer.size), (0, 40));
     }
@@ -222,7 +222,7 @@ fn a_timestamp_after_a_long_silence_is_echoed() {
     });
     let mut echo = |s: u64, seq: u32| {
         bench.now = Time::ZERO + ms(1000 * s);
-        bench.stamped(seq, timestamp(bench.now)).map(|ack| echo_of(&ack))
+        bench.arrive_stamped(seq, timestamp(bench.now)).map(|ack| echo_of(&ack))
     };
     let timestamp_at = |s: u64| Some(timestamp(Time::ZERO + ms(1000 * s)));
     assert_eq!(echo(1, 0), timestamp_at(1));
@@ -298,7 +298,8 @@ fn a_segment_with_psh_is_acknowledged_at_once() {
         setup.config = TcpConfig::of_era(Era::Linux);
         setup.config.quick_acks = 0;
     });
-    let answered = |bench: &mut Bench, seq, flags| bench.flagged(seq, flags).map(|ack| ack.seq);
+    let answered =
+        |bench: &mut Bench, seq, flags| bench.arrive_flagged(seq, flags).map(|ack| ack.seq);
     let none = Flags::default();
     assert_eq!(answered(&mut bench, 0, none), None);
     assert_eq!(answered(&mut bench, 1, none), Some(2));
@@ -313,6 +314,6 @@ fn a_segment_with_psh_is_acknowledged_at_once() {
 #[test]
 fn without_the_options_of_linux_psh_is_ignored() {
     let mut bench = Bench::new(|_| {});
-    assert!(bench.flagged(0, Flags::PUSH).is_none());
-    assert!(bench.flagged(1, Flags::default()).is_some());
+    assert!(bench.arrive_flagged(0, Flags::PUSH).is_none());
+    assert!(bench.arrive_flagged(1, Flags::default()).is_some());
 }

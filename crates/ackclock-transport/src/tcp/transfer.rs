@@ -137,7 +137,7 @@ pub(crate) fn tick(cc: &dyn CongestionControl, now: Time) -> Deadline {
 /// When the next packet may leave after one that takes `gap` at the pacing rate: so many more may leave at once
 /// after a pause.
 #[inline]
-pub(crate) fn paced(next: Time, now: Time, gap: Span, burst: u32) -> Time {
+pub(crate) fn next_departure(next: Time, now: Time, gap: Span, burst: u32) -> Time {
     let earliest = Time(now.0.saturating_sub((gap * u64::from(burst)).0));
     earliest.max(next) + gap
 }

@@ -394,7 +394,7 @@ impl Machine {
             self.timed = None;
             self.end_backoff(ack);
         }
-        let echoed = if self.config.timestamps { self.stamps.echoed(ack.ts) } else { None };
+        let echoed = if self.config.timestamps { self.stamps.find_echoed(ack.ts) } else { None };
         if update {
             // A timestamp does not end the backoff (ns-2's `ts_resetRTO_` is false), and ns-2 goes by one kind of sample.
             if let Some(sent_at) = echoed {

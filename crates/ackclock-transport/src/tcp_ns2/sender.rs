@@ -150,7 +150,7 @@ impl Ns2Sender {
     }
 
     fn record_state(&mut self, ctx: &mut EndpointCtx<'_>) {
-        if ctx.record.wanted.controls {
+        if ctx.record.requested.controls {
             let m = &self.machine;
             ctx.record.probes(ctx.now, m.flow, |out| m.cc.probes(out));
             let state = self.machine.state();

@@ -31,7 +31,7 @@ impl Stamps {
     }
 
     /// When transmission `number` left; forgets those before it. None for an older one, and for no number at all.
-    pub(super) fn echoed(&mut self, number: u32) -> Option<Time> {
+    pub(super) fn find_echoed(&mut self, number: u32) -> Option<Time> {
         let index = number.wrapping_sub(self.first) as usize;
         if number == 0 || index >= self.times.len() {
             return None;
@@ -51,11 +51,11 @@ mod tests {
         let mut stamps = Stamps::default();
         let numbers: Vec<u32> = (10..14).map(|sent_ps| stamps.note(Time(sent_ps))).collect();
         assert_eq!(numbers, [1, 2, 3, 4]);
-        assert_eq!(stamps.echoed(0), None);
-        assert_eq!(stamps.echoed(3), Some(Time(12)));
-        assert_eq!(stamps.echoed(3), Some(Time(12)));
-        assert_eq!(stamps.echoed(2), None);
-        assert_eq!(stamps.echoed(5), None);
-        assert_eq!((stamps.note(Time(20)), stamps.echoed(5)), (5, Some(Time(20))));
+        assert_eq!(stamps.find_echoed(0), None);
+        assert_eq!(stamps.find_echoed(3), Some(Time(12)));
+        assert_eq!(stamps.find_echoed(3), Some(Time(12)));
+        assert_eq!(stamps.find_echoed(2), None);
+        assert_eq!(stamps.find_echoed(5), None);
+        assert_eq!((stamps.note(Time(20)), stamps.find_echoed(5)), (5, Some(Time(20))));
     }
 }

@@ -208,7 +208,7 @@ mod tests {
             cancel_after,
         };
         let mut record = Recorder::default();
-        record.wanted.frames = true;
+        record.requested.frames = true;
         let sink = FrameSink::new(Arc::from(vec![stream]), 1000, at(100));
         Bench { sink, record, stops: Vec::new() }
     }
@@ -230,7 +230,7 @@ mod tests {
         }
 
         /// Frame and delay in milliseconds.
-        fn delivered(&self) -> Vec<(u32, u64)> {
+        fn delivered_frames(&self) -> Vec<(u32, u64)> {
             let delay = |row: &FrameRow| row.at.since(row.made).0 / 1_000_000_000;
             self.record.frames.iter().map(|row| (row.frame, delay(row))).collect()
         }
@@ -243,9 +243,9 @@ mod tests {
         assert!(bench.half(150, 0, false));
         assert!(bench.half(240, 1, true) && bench.half(250, 1, false));
         assert!(bench.half(405, 3, false) && bench.half(410, 3, true));
-        assert_eq!(bench.delivered(), [(3, 10)]);
+        assert_eq!(bench.delivered_frames(), [(3, 10)]);
         assert!(bench.half(460, 0, true));
-        assert_eq!(bench.delivered(), [(3, 10), (0, 360), (1, 260)]);
+        assert_eq!(bench.delivered_frames(), [(3, 10), (0, 360), (1, 260)]);
         assert_eq!((bench.sink.delivered, bench.sink.arrived), ((6000, 6), 6000));
         // What was here before is no news, delivered or not.
         assert!(
@@ -277,6 +277,6 @@ mod tests {
         }
         assert_eq!(bench.sink.inboxes[0].groups.len(), REMEMBERED);
         assert!(!bench.half(90_000, 0, true));
-        assert_eq!(bench.delivered(), []);
+        assert_eq!(bench.delivered_frames(), []);
     }
 }

@@ -262,7 +262,7 @@ impl QuicSender {
         let mut ack = Ack {
             in_flight: self.sent.in_flight(),
             min_rtt: self.rtt.min(),
-            srtt: self.rtt.smoothed(),
+            srtt: self.rtt.srtt(),
             round: self.deliveries.round,
             app_limited: newest.app_limited,
             ecn_echo,
@@ -297,7 +297,7 @@ impl QuicSender {
         let ack = Ack {
             in_flight: pipe,
             min_rtt: least,
-            srtt: self.rtt.smoothed(),
+            srtt: self.rtt.srtt(),
             round: self.deliveries.round,
             ecn_echo,
             ..Ack::sampled(now, sampler.delivered(), sample)

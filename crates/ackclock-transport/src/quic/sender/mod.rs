@@ -184,7 +184,7 @@ impl QuicSender {
     fn reduce(&mut self, signal: Signal, flight: u32, now: Time) {
         let event = Congestion {
             min_rtt: self.rtt.min(),
-            srtt: self.rtt.smoothed(),
+            srtt: self.rtt.srtt(),
             pipe: self.sent.in_flight(),
             ..Congestion::at(now, signal, flight)
         };
@@ -258,7 +258,7 @@ impl QuicSender {
         let failed = self.stage == Stage::Done && self.watch.has_failed();
         let first = earliest(self.recovery_timer, other_deadlines);
         self.earliest = if failed { Deadline::FAILED } else { first };
-        if ctx.record.wanted.controls {
+        if ctx.record.requested.controls {
             self.record_state(ctx);
         }
     }
@@ -348,7 +348,7 @@ impl Endpoint for QuicSender {
             cwnd: self.window.cwnd,
             ssthresh: self.window.ssthresh,
             in_flight: self.sent.in_flight(),
-            srtt_s: self.rtt.smoothed().seconds(),
+            srtt_s: self.rtt.srtt().seconds(),
             rto_s: self.probe_period().seconds(),
             rtt_min_s: self.count.rtt_min_s,
             probes: probes(self.cc.as_ref()),
@@ -371,7 +371,7 @@ impl Endpoint for QuicSender {
         row.cwnd = self.window.cwnd as f32;
         row.ssthresh = self.window.ssthresh as f32;
         row.in_flight = self.sent.in_flight();
-        row.srtt_s = self.rtt.smoothed().seconds() as f32;
+        row.srtt_s = self.rtt.srtt().seconds() as f32;
         row.sent_packets = self.count.sent_packets;
         row.retransmits = self.count.retransmits as u32;
     }

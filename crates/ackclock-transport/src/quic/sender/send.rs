@@ -6,7 +6,7 @@ use crate::endpoint::{Deadline, EndpointCtx};
 use crate::quic::QuicConfig;
 use crate::quic::config::{BELOW, HANDSHAKE_BYTES};
 use crate::scoreboard::Stamp;
-use crate::tcp::{Stage, paced};
+use crate::tcp::{Stage, next_departure};
 use crate::units::{PS_PER_S, Span, Time};
 use crate::wire::{Flags, Options, Packet};
 
@@ -59,7 +59,7 @@ impl QuicSender {
                 if has_lost { self.send_again(may_send_new, ctx) } else { self.send_new(ctx) };
             if let Some(pace) = &pace {
                 let gap = Span((f64::from(size) * pace.per_byte) as u64);
-                self.next_paced = paced(self.next_paced, now, gap, pace.burst);
+                self.next_paced = next_departure(self.next_paced, now, gap, pace.burst);
                 together = (together + 1) % pace.quantum;
             }
         }
@@ -74,7 +74,7 @@ impl QuicSender {
                 burst: self.cc.burst_budget(),
             });
         }
-        let srtt = self.rtt.smoothed();
+        let srtt = self.rtt.srtt();
         if self.follows_slow_start
             && let Some(rate) = self.slow_start.pacing_rate(&self.window, srtt)
         {
@@ -201,7 +201,7 @@ impl QuicSender {
         let size = QuicConfig::data_size(payload);
         let packet = ctx.out.send(self.flow, number, size, flags);
         let frame_part = self.frames.as_ref().and_then(|frames| frames.describe(segment, again));
-        packet.options = Options::QuicData { segment, part: frame_part };
+        packet.options = Options::QuicData { segment, frame_part };
         self.count.sent_packets += 1;
         self.count.sent_bytes += u64::from(size);
         self.last_sent_at = now;
@@ -241,7 +241,7 @@ impl QuicSender {
         }
         self.arm_tick(ctx.now);
         self.deliveries.restart(ctx.now);
-        self.cc.on_start(&self.window, ctx.now, self.rtt.smoothed());
+        self.cc.on_start(&self.window, ctx.now, self.rtt.srtt());
         self.send(ctx);
         self.record_window(ctx);
     }

@@ -71,7 +71,7 @@ impl QuicSender {
 
     /// The rate of payload that the control's window and pacing give [bit/s]; 0 before the first round trip.
     fn control_rate(&self) -> f64 {
-        let srtt = self.rtt.smoothed();
+        let srtt = self.rtt.srtt();
         if srtt == Span::ZERO {
             return 0.0;
         }

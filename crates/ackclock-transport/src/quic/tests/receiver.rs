@@ -42,12 +42,12 @@ impl Bench {
     /// A packet arrives whose segment has the same number.
     fn data(&mut self, number: u32, ms: u64, flags: Flags) -> Option<Packet> {
         let mut packet = Packet::new(FlowId(0), number, 1228, flags);
-        packet.options = Options::QuicData { segment: number, part: None };
+        packet.options = Options::QuicData { segment: number, frame_part: None };
         self.call(at(ms), |receiver, ctx| receiver.on_packet(packet, ctx))
     }
 
     /// Which of these numbers, one each millisecond, are answered at once.
-    fn answered(&mut self, numbers: &[u32]) -> Vec<u32> {
+    fn find_answered(&mut self, numbers: &[u32]) -> Vec<u32> {
         let each = numbers.iter().zip(1..);
         each.filter(|&(&n, ms)| self.data(n, ms, Flags::default()).is_some())
             .map(|(&n, _)| n)
@@ -80,7 +80,7 @@ fn ranges(ack: &Packet) -> Vec<(u32, u32)> {
 #[test]
 fn every_second_packet_is_acknowledged_and_the_odd_one_after_the_delay() {
     let mut bench = Bench::new(&QuicOptions::default());
-    assert_eq!(bench.answered(&[0, 1, 2, 3, 4]), [1, 3]);
+    assert_eq!(bench.find_answered(&[0, 1, 2, 3, 4]), [1, 3]);
     assert_eq!(bench.receiver.deadline().at, at(5 + 25));
     let ack = bench.call(at(30), Endpoint::on_timer).unwrap();
     assert_eq!((ranges(&ack), frame_of(&ack).delay), (vec![(0, 5)], 25_000 / 8));
@@ -91,7 +91,7 @@ fn every_second_packet_is_acknowledged_and_the_odd_one_after_the_delay() {
 #[test]
 fn a_gap_its_filling_and_a_mark_are_acknowledged_at_once() {
     let mut bench = Bench::new(&QuicOptions { ecn: Some(true), ..QuicOptions::default() });
-    assert_eq!(bench.answered(&[0, 1, 3, 4, 2, 5, 6]), [1, 3, 2, 6]);
+    assert_eq!(bench.find_answered(&[0, 1, 3, 4, 2, 5, 6]), [1, 3, 2, 6]);
     // The first packet after an ACK waits without a mark, and is acknowledged at once with one.
     assert!(bench.data(7, 10, Flags::ECT).is_none());
     let ack = bench.data(8, 11, Flags::ECT).unwrap();
@@ -123,14 +123,14 @@ fn a_reordering_threshold_of_three_answers_as_in_the_draft_s_table() {
         reordering_threshold: Some(3),
         ..QuicOptions::default()
     });
-    assert_eq!(bench.answered(&[0, 1, 3, 4, 5, 8, 9, 10]), [5, 9, 10]);
+    assert_eq!(bench.find_answered(&[0, 1, 3, 4, 5, 8, 9, 10]), [5, 9, 10]);
     let mut bench = Bench::new(&QuicOptions {
         ack_eliciting_threshold: Some(2),
         reordering_threshold: Some(0),
         ..QuicOptions::default()
     });
     // Three packets an ACK, whatever is missing.
-    assert_eq!(bench.answered(&[0, 5, 3, 9, 2, 1]), [3, 1]);
+    assert_eq!(bench.find_answered(&[0, 5, 3, 9, 2, 1]), [3, 1]);
 }
 
 #[test]

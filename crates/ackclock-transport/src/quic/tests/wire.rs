@@ -106,9 +106,9 @@ impl Setup {
             slow_start: self.slow_start,
         });
         let mut record = Recorder::default();
-        record.wanted.rtts = true;
-        record.wanted.frames = true;
-        record.wanted.windows = true;
+        record.requested.rtts = true;
+        record.requested.frames = true;
+        record.requested.windows = true;
         let ends = (sender, QuicReceiver::new(&receiver_setup));
         let times = (Span::from_millis(100), Span::from_millis(1));
         Wire::new(ends, log, record, self.script, times).started()

@@ -32,7 +32,7 @@ mod tests {
     use crate::units::{Bytes, Time};
     use crate::wire::{Flags, Packet};
 
-    fn made(change: impl FnOnce(&mut TcpConfig), size: Option<u64>) -> Box<dyn Endpoint> {
+    fn build_receiver(change: impl FnOnce(&mut TcpConfig), size: Option<u64>) -> Box<dyn Endpoint> {
         let mut config = TcpConfig::of_era(Era::Rfc);
         (config.delayed_ack, config.mss) = (1, 1000);
         change(&mut config);
@@ -55,9 +55,9 @@ mod tests {
     #[test]
     fn an_optimistic_receiver_hides_what_is_missing() {
         let data = Flags::default();
-        let mut honest = made(|_| {}, None);
-        let mut liar = made(|c| c.optimistic_acks = Some(0), None);
-        let mut ahead = made(|c| c.optimistic_acks = Some(5), None);
+        let mut honest = build_receiver(|_| {}, None);
+        let mut liar = build_receiver(|c| c.optimistic_acks = Some(0), None);
+        let mut ahead = build_receiver(|c| c.optimistic_acks = Some(5), None);
         let acks = [0, 3].map(|seq| {
             [&mut honest, &mut liar, &mut ahead].map(|endpoint| ack_of(&mut **endpoint, seq, data))
         });
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn no_more_than_the_whole_transfer_is_acknowledged_and_no_connection_before_it_is_there() {
-        let mut liar = made(|c| c.optimistic_acks = Some(50), Some(20_000));
+        let mut liar = build_receiver(|c| c.optimistic_acks = Some(50), Some(20_000));
         assert_eq!(ack_of(&mut *liar, 0, Flags::SYN).seq, 0);
         assert_eq!(ack_of(&mut *liar, 0, Flags::default()).seq, 20);
     }
@@ -80,15 +80,16 @@ mod tests {
     #[test]
     fn marks_are_not_reported_in_either_form() {
         let marked = Flags::ECT | Flags::CE;
-        let mut honest = made(|c| c.ecn = true, None);
+        let mut honest = build_receiver(|c| c.ecn = true, None);
         assert!(ack_of(&mut *honest, 0, marked).flags.has(Flags::ECE));
-        let mut silent = made(|c| (c.ecn, c.ecn_echo) = (true, false), None);
+        let mut silent = build_receiver(|c| (c.ecn, c.ecn_echo) = (true, false), None);
         assert!(!ack_of(&mut *silent, 0, marked).flags.has(Flags::ECE));
         // It counts what arrives as any receiver does.
         assert_eq!(silent.snapshot().received_packets, 1);
         assert_eq!(silent.snapshot().delivered_packets, 1);
         let counted = |echo: bool| {
-            let mut endpoint = made(|c| (c.ecn, c.accecn, c.ecn_echo) = (true, true, echo), None);
+            let mut endpoint =
+                build_receiver(|c| (c.ecn, c.accecn, c.ecn_echo) = (true, true, echo), None);
             let first = ack_of(&mut *endpoint, 0, Flags::ECT).flags.ace();
             ack_of(&mut *endpoint, 1, marked).flags.ace() - first
         };

@@ -371,7 +371,7 @@ impl Sender {
         // A flow that failed is done: others need not look for a reason, which lies far off.
         let failed = self.stage == Stage::Done && self.watch.has_failed();
         self.earliest = if failed { Deadline::FAILED } else { first };
-        if ctx.record.wanted.controls {
+        if ctx.record.requested.controls {
             self.record_state(ctx);
         }
     }

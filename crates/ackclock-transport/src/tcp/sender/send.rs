@@ -8,7 +8,7 @@ use crate::era::Era;
 use crate::recovery::{Next, Offer};
 use crate::scoreboard::Stamp;
 use crate::tcp::receiver::TIMESTAMP_BYTES;
-use crate::tcp::{Stage, paced};
+use crate::tcp::{Stage, next_departure};
 use crate::units::{BitRate, Bytes, PS_PER_S, Span, Time};
 use crate::wire::{Flags, Timestamps, timestamp};
 
@@ -102,7 +102,7 @@ impl Sender {
                 self.next_paced = if self.config.era == Era::Linux && burst == 0 {
                     self.paced_as_linux(now, gap, together == 0)
                 } else {
-                    paced(self.next_paced, now, gap, burst)
+                    next_departure(self.next_paced, now, gap, burst)
                 };
                 let is_exempt = std::mem::take(&mut self.unpaced);
                 together = if is_exempt { 0 } else { (together + 1) % quantum };

@@ -39,7 +39,7 @@ impl CongestionControl for Notes {
 
 type Log = Arc<Mutex<Vec<(Signal, f64)>>>;
 
-fn noted(setup: Setup) -> (Wire, Log) {
+fn with_notes(setup: Setup) -> (Wire, Log) {
     let notes = Notes::default();
     let log = Arc::clone(&notes.log);
     let setup = Setup { cc: Some(Box::new(notes)), ..setup };
@@ -96,7 +96,7 @@ fn reordering_that_was_seen_is_no_loss_by_time() {
                 Fate::Deliver
             }
         });
-        let mut wire = noted(setup).0;
+        let mut wire = with_notes(setup).0;
         wire.run(at(60_000));
         assert_eq!(wire.resent_seqs(), repaired, "{recovery}");
     }
@@ -125,7 +125,7 @@ fn a_reported_duplicate_takes_the_reduction_back() {
                 if first(packet, &[25]) { Fate::Late(ms(40)) } else { Fate::Deliver }
             });
             setup.config.dsack = dsack;
-            let (mut wire, log) = noted(setup);
+            let (mut wire, log) = with_notes(setup);
             wire.run(at(60_000));
             let mut expected = vec![(Signal::FastRetransmit { lost: 1 }, 20.0)];
             if dsack {
@@ -143,7 +143,7 @@ fn a_genuine_loss_is_not_taken_back() {
         let mut setup = of_twenty(recovery).segments(300).dropping(&[25, 27, 200]);
         (setup.config.dsack, setup.config.eifel, setup.config.frto) = (true, true, true);
         setup.config.timestamps = true;
-        let (mut wire, log) = noted(setup);
+        let (mut wire, log) = with_notes(setup);
         wire.run(at(60_000));
         assert!(log.lock().unwrap().iter().all(|(signal, _)| *signal != Signal::Spurious));
         assert_eq!(wire.resent_seqs(), [25, 27, 200], "{recovery}");
@@ -164,7 +164,7 @@ fn a_sudden_delay_makes_a_timeout_that_is_taken_back() {
             if recovery == "rack" {
                 setup.recovery = serde_json::from_str(r#"{"kind": "rack", "tlp": false}"#).unwrap();
             }
-            let (mut wire, log) = noted(setup);
+            let (mut wire, log) = with_notes(setup);
             wire.run(at(60_000));
             let log = log.lock().unwrap();
             let case = format!("{recovery} eifel {eifel} frto {frto}: {log:?}");
@@ -192,7 +192,7 @@ fn blocks_of_one_report_show_no_reordering() {
             if acks_lost(packet) && (20..38).contains(&since) { Fate::Drop } else { Fate::Deliver }
         },
     );
-    let mut wire = noted(setup).0;
+    let mut wire = with_notes(setup).0;
     wire.run(at(60_000));
     assert_eq!(wire.resent_seqs(), [25, 60, 120]);
     // Without reordering the third later one reveals a loss: 120 is sent again as soon as 123 is reported, which
@@ -216,7 +216,7 @@ fn the_acknowledgement_of_an_earlier_repair_is_no_proof() {
             .script(|packet, _| if first(packet, lost) { Fate::Drop } else { Fate::Deliver });
         (setup.config.dsack, setup.config.eifel, setup.config.frto) = (true, true, true);
         setup.config.timestamps = true;
-        let (mut wire, log) = noted(setup);
+        let (mut wire, log) = with_notes(setup);
         wire.run(at(60_000));
         let log = log.lock().unwrap();
         assert!(
@@ -244,7 +244,7 @@ fn a_delay_over_two_timeouts_is_taken_back_in_era_linux_alone() {
         let mut setup = setup;
         (setup.config.frto, setup.config.era) = (true, era);
         setup.recovery = serde_json::from_str(r#"{"kind": "rack", "tlp": false}"#).unwrap();
-        let (mut wire, log) = noted(setup);
+        let (mut wire, log) = with_notes(setup);
         wire.run(at(60_000));
         let log = log.lock().unwrap();
         assert!(wire.sender.snapshot().timeouts >= 2, "{era:?} {log:?}");

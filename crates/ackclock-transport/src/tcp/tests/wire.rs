@@ -104,10 +104,10 @@ impl Setup {
             slow_start: Box::new(Doubling),
         });
         let mut recorder = Recorder::default();
-        recorder.wanted.windows = true;
-        recorder.wanted.states = true;
-        recorder.wanted.controls = true;
-        recorder.wanted.rtts = true;
+        recorder.requested.windows = true;
+        recorder.requested.states = true;
+        recorder.requested.controls = true;
+        recorder.requested.rtts = true;
         let times = (self.delay, self.service);
         Wire::new((sender, receiver), log, recorder, self.script, times)
     }

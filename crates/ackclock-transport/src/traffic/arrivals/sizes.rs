@@ -140,9 +140,9 @@ impl Workload {
     }
 
     fn mean(self) -> f64 {
-        let part =
+        let mean_of_piece =
             |of: &[Percentile]| (of[1].1 - of[0].1) / 100.0 * f64::midpoint(of[0].0, of[1].0);
-        self.percentiles().windows(2).map(part).sum()
+        self.percentiles().windows(2).map(mean_of_piece).sum()
     }
 
     /// The size that a share of transfers, in [0, 1], do not exceed.
@@ -208,8 +208,8 @@ impl Sizes {
             }
             Self::Exponential { mean } => rng.exponential(mean.0 as f64),
             Self::Pareto { mean, shape, cap } => {
-                let drawn = rng.pareto(mean.0 as f64, shape);
-                cap.map_or(drawn, |cap| drawn.min(cap.0 as f64))
+                let bytes = rng.pareto(mean.0 as f64, shape);
+                cap.map_or(bytes, |cap| bytes.min(cap.0 as f64))
             }
             Self::Measured { workload } => workload.quantile(rng.uniform()),
         };
@@ -243,10 +243,10 @@ mod tests {
             );
             assert_eq!(workload.quantile(1.0), most);
             let mut rng = Stream::new(1, Purpose::Traffic, 0);
-            let mut drawn: Vec<u64> = (0..20_000).map(|_| sizes.draw(&mut rng).0).collect();
-            drawn.sort_unstable();
+            let mut draws: Vec<u64> = (0..20_000).map(|_| sizes.draw(&mut rng).0).collect();
+            draws.sort_unstable();
             for &(size, percent) in &workload.percentiles()[1..] {
-                let below = drawn.partition_point(|&of| of as f64 <= size) as f64 / 200.0;
+                let below = draws.partition_point(|&of| of as f64 <= size) as f64 / 200.0;
                 // Four standard errors of a share of 20,000 draws.
                 assert!((below - percent).abs() < 1.5, "{workload:?} {size}: {below}, {percent}");
             }

@@ -277,7 +277,7 @@ mod tests {
     }
 
     /// Payload of responses whose turn begins in each second, if transfers take no time [bit/s].
-    fn offered(all: &[Arrival], seconds: usize) -> Vec<f64> {
+    fn offered_bps(all: &[Arrival], seconds: usize) -> Vec<f64> {
         let mut bits = vec![0.0; seconds];
         for arrival in all {
             let mut second_begins = arrival.at.seconds();
@@ -308,7 +308,7 @@ mod tests {
         };
         let empty = take(json("0 s"), 40.0, false);
         // 1667 first turns of a second are known to 2.5 %; 5 s of 5000 turns that come in connections to 1 %.
-        let first = offered(&empty, 1)[0] / 400e6;
+        let first = offered_bps(&empty, 1)[0] / 400e6;
         assert!((first - 1.0 / 3.0).abs() < 0.03, "{first}");
         let (mut turns, mut late) = (0.0, 0.0);
         for arrival in &empty {
@@ -320,10 +320,10 @@ mod tests {
             }
         }
         let filled = take(json("30 s"), 10.0, false);
-        let load = mean(&offered(&filled, 5)) / 400e6;
+        let load = mean(&offered_bps(&filled, 5)) / 400e6;
         assert!((load - (1.0 - late / turns)).abs() < 0.03, "{load}, {late} of {turns}");
         let long = take(json("300 s"), 10.0, false);
-        let load = mean(&offered(&long, 5)) / 400e6;
+        let load = mean(&offered_bps(&long, 5)) / 400e6;
         assert!((load - 1.0).abs() < 0.03, "{load}");
         assert!(long.is_sorted_by_key(|arrival| arrival.at));
     }
@@ -338,7 +338,7 @@ mod tests {
             "responses": {"kind": "pareto", "mean": "2 kB", "shape": 1.2, "cap": "1 MB"},
         });
         let all = take(json, 328.0, false);
-        let bits = offered(&all, 328);
+        let bits = offered_bps(&all, 328);
         let ratio = mean(&bits[109..218]) / mean(&bits[219..328]);
         assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
         assert!((mean(&bits) / 82.7333e6 - 1.0).abs() < 0.05, "{}", mean(&bits));

@@ -39,7 +39,7 @@ fn another(host: u32, hosts: u32, rng: &mut Stream) -> u32 {
 }
 
 /// Numbers from 0 in random order (Fisher and Yates).
-fn shuffled(count: u32, rng: &mut Stream) -> Vec<u32> {
+fn shuffle(count: u32, rng: &mut Stream) -> Vec<u32> {
     let mut order: Vec<u32> = (0..count).collect();
     for last in (1..order.len()).rev() {
         order.swap(last, rng.below(last as u64 + 1) as usize);
@@ -49,7 +49,7 @@ fn shuffled(count: u32, rng: &mut Stream) -> Vec<u32> {
 
 /// Sources by the weight of their rank, ranks dealt to hosts at random; destinations any other host.
 fn by_rank(hosts: u32, flows: u32, weight: impl Fn(f64) -> f64, rng: &mut Stream) -> Vec<Demand> {
-    let host_of_rank = shuffled(hosts, rng);
+    let host_of_rank = shuffle(hosts, rng);
     let mut sums = Vec::with_capacity(hosts as usize);
     let mut sum = 0.0;
     for rank in 0..hosts {

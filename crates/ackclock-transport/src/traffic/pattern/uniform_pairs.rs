@@ -16,7 +16,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Demand, Pattern, PatternEnv, shuffled};
+use super::{Demand, Pattern, PatternEnv, shuffle};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
@@ -48,8 +48,8 @@ impl Pattern for UniformPairs {
         let count = flows.unwrap_or(hosts) as usize;
         let mut demands = Vec::with_capacity(count);
         while demands.len() < count {
-            let from = shuffled(hosts, rng);
-            let mut to = shuffled(hosts, rng);
+            let from = shuffle(hosts, rng);
+            let mut to = shuffle(hosts, rng);
             for i in 0..from.len() {
                 if from[i] == to[i] {
                     // Neither can be reflexive afterwards: both lists name every host once.

@@ -102,7 +102,8 @@ pub fn pattern(
 }
 
 fn parse(text: &str) -> Result<Scenario, Vec<Problem>> {
-    read(text, "").map_err(|problem| form::refused(text, vec![problem], &mut |_| Vec::new()))
+    read(text, "")
+        .map_err(|problem| form::explain_refusal(text, vec![problem], &mut |_| Vec::new()))
 }
 
 /// Reads the document at `root`; what has the wrong form is reported with the path of its key.
@@ -126,7 +127,7 @@ fn read<T: DeserializeOwned>(text: &str, root: &str) -> Result<T, Problem> {
 fn plan(text: &str, custom: &dyn Custom) -> Result<(Scenario, Plan), Vec<Problem>> {
     let scenario = read(text, "").map_err(|problem| vec![problem]);
     scenario.and_then(|scenario| plan_of(scenario, custom)).map_err(|problems| {
-        form::refused(text, problems, &mut |document| at_first_sight(document, custom))
+        form::explain_refusal(text, problems, &mut |document| at_first_sight(document, custom))
     })
 }
 
@@ -185,7 +186,7 @@ fn check_form_and_meaning(text: &str, form: Vec<Problem>, custom: &dyn Custom) -
     if !form.is_empty() {
         return form::with_hidden(text, form, &mut |document| at_first_sight(document, custom));
     }
-    checked(text, custom).err().unwrap_or_default()
+    check_plan(text, custom).err().unwrap_or_default()
 }
 
 /// The work that a scenario is predicted to be, as JSON; every problem if it cannot be run.
@@ -200,7 +201,7 @@ pub fn predict_with(
     custom: &dyn Custom,
     most_cpu_s: f64,
 ) -> Result<String, Vec<Problem>> {
-    let plan = checked(text, custom)?;
+    let plan = check_plan(text, custom)?;
     let predicted = predicted(&plan, custom);
     refuse(&predicted, most_cpu_s)?;
     serde_json::to_string(&predicted).map_err(|e| vec![Problem::new("", e.to_string())])
@@ -215,7 +216,7 @@ pub fn review_with(
     custom: &dyn Custom,
     most_cpu_s: f64,
 ) -> Result<String, Vec<Problem>> {
-    let plan = checked(text, custom)?;
+    let plan = check_plan(text, custom)?;
     let predicted = predicted(&plan, custom);
     refuse(&predicted, most_cpu_s)?;
     serde_json::to_string(&(predicted, compile::warnings(&plan)))
@@ -233,7 +234,7 @@ fn predicted(plan: &Plan, custom: &dyn Custom) -> compile::Predicted {
 /// # Errors
 /// Every problem of the scenario and of its algorithms.
 pub fn planned(text: &str) -> Result<Plan, Vec<Problem>> {
-    checked(text, &RegistryOnly)
+    check_plan(text, &RegistryOnly)
 }
 
 /// The tables of links whose ends ran elsewhere: `links`, and those of them that are recorded.
@@ -244,7 +245,7 @@ pub fn live_tables(plan: &Plan, results: &Results) -> Vec<(&'static str, Columns
 }
 
 /// A plan in which nothing is wrong.
-fn checked(text: &str, custom: &dyn Custom) -> Result<Plan, Vec<Problem>> {
+fn check_plan(text: &str, custom: &dyn Custom) -> Result<Plan, Vec<Problem>> {
     let (_, plan) = plan(text, custom)?;
     let problems = packet::check(&plan, custom);
     if problems.is_empty() { Ok(plan) } else { Err(join(problems)) }

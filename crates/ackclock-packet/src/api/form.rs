@@ -37,7 +37,7 @@ pub(super) fn typed_problems(text: &str) -> Vec<Problem> {
 
 /// Everything that is wrong with a scenario that was refused: its form, else what was found, and what that hides.
 /// `probe` finds the problems at first sight of a scenario of valid form.
-pub(super) fn refused(
+pub(super) fn explain_refusal(
     text: &str,
     reported: Vec<Problem>,
     probe: &mut dyn FnMut(&Value) -> Vec<Problem>,

@@ -20,9 +20,11 @@ macro_rules! columns {
 
 /// One row per flow.
 pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
-    let seen = &results.flows;
-    let f = |g: &dyn Fn(&packet::FlowResult) -> f64| Column::F64(seen.iter().map(g).collect());
-    let n = |g: &dyn Fn(&packet::FlowResult) -> u64| Column::U64(seen.iter().map(g).collect());
+    let flow_results = &results.flows;
+    let f =
+        |g: &dyn Fn(&packet::FlowResult) -> f64| Column::F64(flow_results.iter().map(g).collect());
+    let n =
+        |g: &dyn Fn(&packet::FlowResult) -> u64| Column::U64(flow_results.iter().map(g).collect());
     let text = |g: &dyn Fn(&compile::PlanFlow) -> String| {
         Column::Names(plan.flows.iter().map(g).collect())
     };
@@ -41,16 +43,17 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
     let limits = plan
         .flows
         .iter()
-        .zip(seen)
+        .zip(flow_results)
         .map(|(flow, s)| {
             let is_full = fills_receiver_window(plan, flow, s, rtt(s));
             if is_full { "receiver window".to_owned() } else { String::new() }
         })
         .collect();
     let starts: Vec<f64> = plan.flows.iter().map(|f| f.start.seconds()).collect();
-    let delays: Vec<Delays> = (0..seen.len()).map(|f| Delays::of(plan, results, f)).collect();
+    let delays: Vec<Delays> =
+        (0..flow_results.len()).map(|f| Delays::of(plan, results, f)).collect();
     let d = |g: &dyn Fn(&Delays) -> f64| Column::F64(delays.iter().map(g).collect());
-    let completion = seen
+    let completion = flow_results
         .iter()
         .zip(&starts)
         .map(
@@ -115,8 +118,8 @@ struct Delays<'a> {
 
 impl<'a> Delays<'a> {
     fn of(plan: &Plan, results: &'a Results, flow: usize) -> Self {
-        let known = results.recorder.delays.get(flow).filter(|known| known.beyond.count() > 0);
-        let propagation_s = known.map_or(0.0, |known| known.propagation.seconds());
+        let delays = results.recorder.delays.get(flow).filter(|delays| delays.beyond.count() > 0);
+        let propagation_s = delays.map_or(0.0, |delays| delays.propagation.seconds());
         let flow = &plan.flows[flow];
         let is_one_way =
             matches!(*flow.sender, PlanSender::Source { .. } | PlanSender::Branch { .. });
@@ -130,10 +133,10 @@ impl<'a> Delays<'a> {
             transmission_s += plan.transmissions(&flow.ack_route, answer).seconds();
         }
         Self {
-            beyond: known.map(|known| &known.beyond),
+            beyond: delays.map(|delays| &delays.beyond),
             propagation_s,
             transmission_s,
-            mean_s: known.map_or(f64::NAN, |known| propagation_s + known.beyond.mean_s()),
+            mean_s: delays.map_or(f64::NAN, |delays| propagation_s + delays.beyond.mean_s()),
             is_one_way,
             has_queueing: flow.tcp.optimistic_acks.is_none_or(|ahead| ahead == 0),
         }
@@ -185,19 +188,20 @@ pub(super) fn link_queues(results: &Results) -> Columns {
 fn fills_receiver_window(
     plan: &Plan,
     flow: &compile::PlanFlow,
-    seen: &packet::FlowResult,
+    flow_result: &packet::FlowResult,
     rtt_s: f64,
 ) -> bool {
     if !matches!(*flow.sender, PlanSender::Tcp { .. }) {
         return false;
     }
-    let end = if seen.sender.completed_s > 0.0 {
-        seen.sender.completed_s
+    let end = if flow_result.sender.completed_s > 0.0 {
+        flow_result.sender.completed_s
     } else {
         plan.duration.seconds()
     };
     let active = end - flow.start.max(plan.warmup).seconds();
-    let packets = seen.receiver.delivered_packets - seen.receiver_at_warmup.delivered_packets;
+    let packets =
+        flow_result.receiver.delivered_packets - flow_result.receiver_at_warmup.delivered_packets;
     active > 0.0 && packets as f64 / active * rtt_s >= 0.95 * f64::from(flow.tcp.receiver_window)
 }
 
@@ -205,8 +209,8 @@ fn fills_receiver_window(
 pub(super) fn receivers(plan: &Plan, results: &Results) -> Columns {
     let all = plan.groups.iter().flat_map(|g| g.receivers.iter().map(move |&flow| (g, flow)));
     let rows: Vec<_> = all.map(|(g, flow)| (g, flow, &results.flows[flow as usize])).collect();
-    let loss = |seen: &packet::FlowResult| {
-        let (now, then) = (&seen.receiver, &seen.receiver_at_warmup);
+    let loss = |flow_result: &packet::FlowResult| {
+        let (now, then) = (&flow_result.receiver, &flow_result.receiver_at_warmup);
         let lost = now.missing_packets.saturating_sub(then.missing_packets) as f64;
         let all = lost + (now.delivered_packets - then.delivered_packets) as f64;
         if all > 0.0 { lost / all } else { 0.0 }
@@ -229,9 +233,11 @@ pub(super) fn receivers(plan: &Plan, results: &Results) -> Columns {
 
 /// One row per link and direction.
 pub(super) fn links(plan: &Plan, results: &Results) -> Columns {
-    let seen = &results.links;
-    let f = |g: &dyn Fn(&packet::LinkResult) -> f64| Column::F64(seen.iter().map(g).collect());
-    let n = |g: &dyn Fn(&packet::LinkResult) -> u64| Column::U64(seen.iter().map(g).collect());
+    let link_results = &results.links;
+    let f =
+        |g: &dyn Fn(&packet::LinkResult) -> f64| Column::F64(link_results.iter().map(g).collect());
+    let n =
+        |g: &dyn Fn(&packet::LinkResult) -> u64| Column::U64(link_results.iter().map(g).collect());
     let text = |g: &dyn Fn(&compile::PlanLink) -> String| {
         Column::Names(plan.links.iter().map(g).collect())
     };
@@ -491,8 +497,9 @@ pub(super) fn recorded(plan: &Plan, rows: &Rows<'_>, table: Table) -> (&'static 
         }
         Table::Probes => {
             let of = |flow: u32| {
-                let seen = rows.flows.get(flow as usize);
-                let probes = seen.map_or(&[][..], |seen| &seen.sender.probes[..]);
+                let flow_result = rows.flows.get(flow as usize);
+                let probes =
+                    flow_result.map_or(&[][..], |flow_result| &flow_result.sender.probes[..]);
                 probes.iter().map(move |&(name, value)| (flow, name, value))
             };
             let rows: Vec<(u32, &'static str, f64)> =
@@ -516,7 +523,7 @@ fn kept_flows(plan: &Plan) -> Vec<u32> {
     let every = 0..plan.flows.len() as u32;
     match &plan.record.flows {
         None => every.collect(),
-        Some(kept) => every.filter(|flow| kept.contains(flow)).collect(),
+        Some(listed_flows) => every.filter(|flow| listed_flows.contains(flow)).collect(),
     }
 }
 
@@ -525,9 +532,9 @@ fn kept_links(plan: &Plan) -> Vec<u32> {
     let every = 0..plan.links.len() as u32;
     match &plan.record.links {
         None => every.collect(),
-        Some(kept) => {
-            every.filter(|&l| kept.contains(&plan.links[l as usize].name(&plan.nodes))).collect()
-        }
+        Some(link_names) => every
+            .filter(|&l| link_names.contains(&plan.links[l as usize].name(&plan.nodes)))
+            .collect(),
     }
 }
 
@@ -535,15 +542,15 @@ fn kept_links(plan: &Plan) -> Vec<u32> {
 fn sampled<Row>(
     plan: &Plan,
     (first, samples): (usize, usize),
-    (name, kept): (&'static str, &[u32]),
+    (name, indices): (&'static str, &[u32]),
     get: impl Fn(usize, usize) -> Row,
 ) -> (Columns, Vec<Row>) {
     let interval = plan.record.interval.map_or(0, |i| i.0);
     let numbers = first as u64..(first + samples) as u64;
     let times = numbers.map(|i| Time(interval * i).seconds());
-    let time = times.flat_map(|t| kept.iter().map(move |_| t)).collect();
-    let index = kept.iter().copied().cycle().take(samples * kept.len()).collect();
-    let of = |k: usize| kept.iter().map(move |&who| (k, who as usize));
+    let time = times.flat_map(|t| indices.iter().map(move |_| t)).collect();
+    let index = indices.iter().copied().cycle().take(samples * indices.len()).collect();
+    let of = |k: usize| indices.iter().map(move |&who| (k, who as usize));
     let rows = (0..samples).flat_map(of).map(|(k, who)| get(k, who)).collect();
     (vec![("time_s", Column::F64(time)), (name, Column::U32(index))], rows)
 }

@@ -25,7 +25,7 @@ pub(super) fn apply(
     for (i, change) in changes.iter().enumerate() {
         let path = format!("links[{i}]");
         check(&path, change, problems);
-        let indices = chosen(&path, &change.link, &names, problems);
+        let indices = choose_links(&path, &change.link, &names, problems);
         // Delivery opportunities need a delay: the shortest of those that it would be.
         let delay =
             indices.iter().map(|&index| change.delay.unwrap_or(directed[index].plan.delay)).min();
@@ -127,7 +127,7 @@ fn check(path: &str, change: &LinkChange, problems: &mut Vec<Problem>) {
 }
 
 /// The directions that a change is for, ascending.
-fn chosen(
+fn choose_links(
     path: &str,
     selection: &Names,
     names: &[String],

@@ -87,13 +87,13 @@ pub(super) fn flows(
     };
     for (i, flow) in scenario.flows.iter().enumerate() {
         let (before, count_before) = (context.problems.len(), context.flows.len());
-        context.listed(flow, i);
+        context.add_listed(flow, i);
         let alone = flow.count.is_none() && context.flows.len() == count_before + 1;
         context.all &= alone || context.problems.len() == before;
     }
     for (i, traffic) in scenario.traffic.iter().enumerate() {
         let before = context.problems.len();
-        context.generated(traffic, i);
+        context.add_generated(traffic, i);
         context.all &= context.problems.len() == before;
     }
     context.flows.shrink_to_fit();
@@ -106,7 +106,7 @@ impl Context<'_> {
     }
 
     /// A flow of the list, with its copies.
-    fn listed(&mut self, flow: &Flow, index: usize) {
+    fn add_listed(&mut self, flow: &Flow, index: usize) {
         let path = &format!("flows[{index}]");
         let definition = self.definition(flow, path);
         let count = flow.count.unwrap_or(1);
@@ -130,7 +130,7 @@ impl Context<'_> {
             return self.without_route(&definition);
         }
         let pairs = match &flow.between {
-            Some(pattern) => match self.drawn(pattern, flow, index) {
+            Some(pattern) => match self.draw_ends(pattern, flow, index) {
                 Some(pairs) => pairs,
                 None => return self.without_route(&definition),
             },
@@ -158,7 +158,12 @@ impl Context<'_> {
     }
 
     /// The ends of the flows of a traffic pattern.
-    fn drawn(&mut self, spec: &Spec, flow: &Flow, index: usize) -> Option<Vec<(NodeId, NodeId)>> {
+    fn draw_ends(
+        &mut self,
+        spec: &Spec,
+        flow: &Flow,
+        index: usize,
+    ) -> Option<Vec<(NodeId, NodeId)>> {
         let pattern_path = format!("flows[{index}].between");
         if flow.pair.is_some() || flow.src.is_some() || flow.dst.is_some() {
             self.wrong(
@@ -192,7 +197,7 @@ impl Context<'_> {
     }
 
     /// The flows that a generator makes up to the end of the run.
-    fn generated(&mut self, traffic: &Traffic, index: usize) {
+    fn add_generated(&mut self, traffic: &Traffic, index: usize) {
         let Traffic { generator, flow: template, stream } = traffic;
         let path = format!("traffic[{index}]");
         let of_flow = &format!("{path}.flow");

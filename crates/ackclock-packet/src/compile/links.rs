@@ -31,7 +31,7 @@ struct Common {
 }
 
 /// Both directions of every link, forward first.
-pub(super) fn directed(layout: &Layout, problems: &mut Vec<Problem>) -> Vec<Directed> {
+pub(super) fn make_directed(layout: &Layout, problems: &mut Vec<Problem>) -> Vec<Directed> {
     let mut all = Vec::with_capacity(2 * layout.links.len());
     let mut common_of_kinds: Vec<Option<Common>> = vec![None; layout.kinds.len()];
     for &link in &layout.links {
@@ -357,7 +357,7 @@ impl Small {
 }
 
 /// Resolves every buffer, now that the flows through each link are known.
-pub(super) fn sized(
+pub(super) fn resolve_buffers(
     directed: Vec<Directed>,
     flows: &[PlanFlow],
     era: Era,

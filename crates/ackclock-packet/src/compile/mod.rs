@@ -70,7 +70,7 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
             return Err(problems);
         }
     };
-    let mut directed = links::directed(&layout, &mut problems);
+    let mut directed = links::make_directed(&layout, &mut problems);
     changes::apply(&scenario.links, &layout.nodes, &mut directed, &mut problems);
     let metric = |i: usize| match scenario.routing {
         Routing::Hops => 1,
@@ -86,7 +86,7 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     let groups = groups::add(scenario, &layout, &mut routes, &mut flows, &mut problems);
     all &= problems.len() == before;
     let mut plan = Plan {
-        links: links::sized(directed, &flows, scenario.era, &mut problems),
+        links: links::resolve_buffers(directed, &flows, scenario.era, &mut problems),
         flows,
         nodes: layout.nodes,
         keys: Vec::new(),
@@ -104,8 +104,8 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     plan.switches = switches::settle(scenario, &plan, &mut problems);
     record(scenario, &mut plan, all, &mut problems);
     // One mistake in a shape shows at every link that it makes.
-    let mut seen = HashSet::new();
-    problems.retain(|p| seen.insert((p.path.clone(), p.message.clone())));
+    let mut reported = HashSet::new();
+    problems.retain(|p| reported.insert((p.path.clone(), p.message.clone())));
     if !problems.is_empty() {
         plan.links.iter_mut().for_each(links::mend);
     }
@@ -156,8 +156,8 @@ fn record(scenario: &Scenario, plan: &mut Plan, all: bool, problems: &mut Vec<Pr
     }
     if let Some(i) = record.tables.iter().position(|table| *table == Table::Ledger) {
         let mut refuse = |why: &str| {
-            let said = format!("is \"ledger\", which {why}");
-            problems.push(Problem::new(format!("record.tables[{i}]"), said));
+            let message = format!("is \"ledger\", which {why}");
+            problems.push(Problem::new(format!("record.tables[{i}]"), message));
         };
         if record.flows.is_some() || record.links.is_some() {
             refuse("follows all packets over all links: leave out record.flows and record.links");

@@ -58,8 +58,8 @@ impl Plan {
 
     /// The link of this name.
     pub fn link(&self, name: &str) -> Option<LinkId> {
-        let place = self.links.iter().position(|link| link.name(&self.nodes) == name)?;
-        Some(LinkId(place as u32))
+        let index = self.links.iter().position(|link| link.name(&self.nodes) == name)?;
+        Some(LinkId(index as u32))
     }
 
     /// Round-trip propagation of every flow: the delays of its data's and its acknowledgements' links.
@@ -232,13 +232,13 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// Mean rate up to `until` in bit/s of a link whose rate before the first step is `own`. Of
+    /// Mean rate up to `until` in bit/s of a link whose rate before the first step is `initial_bps`. Of
     /// delivery opportunities it is that of whole periods.
-    pub fn mean_bps(&self, own: f64, until: Time) -> f64 {
+    pub fn mean_bps(&self, initial_bps: f64, until: Time) -> f64 {
         match self {
             Self::Steps(steps) => {
                 let ends = steps.iter().map(|step| step.0).chain([until]);
-                let rates = [own].into_iter().chain(steps.iter().map(|step| step.1.bps()));
+                let rates = [initial_bps].into_iter().chain(steps.iter().map(|step| step.1.bps()));
                 let mut from = Time::ZERO;
                 let mut bits = 0.0;
                 for (end, rate) in ends.map(|end| end.min(until)).zip(rates) {
@@ -441,12 +441,12 @@ mod tests {
 
     #[test]
     fn a_schedule_has_a_mean_rate() {
-        let at = |s: u64| Time::ZERO + Span::from_millis(1000 * s);
-        let steps = Schedule::Steps(vec![(at(2), BitRate(4)), (at(6), BitRate(10))]);
-        assert_eq!(steps.mean_bps(1.0, at(10)), (2.0 + 16.0 + 40.0) / 10.0);
-        assert_eq!(steps.mean_bps(1.0, at(4)), (2.0 + 8.0) / 4.0);
+        let time = |s: u64| Time::ZERO + Span::from_millis(1000 * s);
+        let steps = Schedule::Steps(vec![(time(2), BitRate(4)), (time(6), BitRate(10))]);
+        assert_eq!(steps.mean_bps(1.0, time(10)), (2.0 + 16.0 + 40.0) / 10.0);
+        assert_eq!(steps.mean_bps(1.0, time(4)), (2.0 + 8.0) / 4.0);
         // Three packets of 1500 B in 20 ms.
-        assert_eq!(Schedule::Mahimahi(vec![5, 5, 20]).mean_bps(1.0, at(4)), 1.8e6);
+        assert_eq!(Schedule::Mahimahi(vec![5, 5, 20]).mean_bps(1.0, time(4)), 1.8e6);
     }
 
     /// A network with many flows has several links a flow.

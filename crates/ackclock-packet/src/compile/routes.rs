@@ -131,7 +131,7 @@ impl Routes {
         let mut node = src.0;
         while node != anchor {
             let (link, to) = match &mut hash {
-                Some(hash) => self.chosen(node, anchor, hash)?,
+                Some(hash) => self.choose_link(node, anchor, hash)?,
                 None => self.step(node, anchor)?,
             };
             self.route.push(LinkId(link));
@@ -166,7 +166,7 @@ impl Routes {
     }
 
     /// One of the links from `node` on shortest paths towards `anchor`, and its far end.
-    fn chosen(&mut self, node: u32, anchor: u32, hash: &mut Stream) -> Option<Step> {
+    fn choose_link(&mut self, node: u32, anchor: u32, hash: &mut Stream) -> Option<Step> {
         if let [only] = self.out.of(node) {
             return Some((only.link, only.to));
         }

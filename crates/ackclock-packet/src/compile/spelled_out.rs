@@ -110,8 +110,8 @@ fn spell_link<'a>(link: &'a PlanLink, nodes: &[String]) -> Link<'a> {
     let settings = &*link.settings;
     let steps = match &settings.schedule {
         Some(Schedule::Steps(steps)) => {
-            let step = |&(at, rate): &(crate::units::Time, _)| RateStep {
-                at: crate::units::Span(at.0),
+            let step = |&(time, rate): &(crate::units::Time, _)| RateStep {
+                at: crate::units::Span(time.0),
                 rate,
             };
             Some(steps.iter().map(step).collect())
@@ -131,7 +131,7 @@ fn spell_link<'a>(link: &'a PlanLink, nodes: &[String]) -> Link<'a> {
         qdisc: &settings.qdisc,
         qdisc_path: &settings.qdisc_path,
         loss: settings.loss,
-        losses: settings.losses.iter().map(|&(at, ratio)| (at.seconds(), ratio)).collect(),
+        losses: settings.losses.iter().map(|&(time, ratio)| (time.seconds(), ratio)).collect(),
         drop: &settings.drop,
         impairments: &settings.impairments,
         steps,

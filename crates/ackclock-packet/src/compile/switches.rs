@@ -18,11 +18,11 @@ pub(super) fn settle(
     plan: &Plan,
     problems: &mut Vec<Problem>,
 ) -> Option<Box<PlanSwitches>> {
-    let given = scenario.switches.as_ref()?;
+    let switches = scenario.switches.as_ref()?;
     let before = problems.len();
-    check(given, scenario.era, problems);
+    check(switches, scenario.era, problems);
     let is_switch = find_switches(plan);
-    if given.pfc.is_some() {
+    if switches.pfc.is_some() {
         check_links(plan, problems);
     }
     if !plan.groups.is_empty() {
@@ -33,7 +33,7 @@ pub(super) fn settle(
         return None;
     }
     let largest = plan.flows.iter().flat_map(|flow| flow.packet_sizes()).max().unwrap_or(0);
-    let pfc = given.pfc.as_ref().map(|pfc| PlanPfc {
+    let pfc = switches.pfc.as_ref().map(|pfc| PlanPfc {
         lossless: pfc.lossless.clone(),
         xoff: pfc.xoff.map(|bytes| bytes.0),
         xon: match (pfc.xon, pfc.xoff) {
@@ -54,8 +54,8 @@ pub(super) fn settle(
     let given_headroom = pfc.as_ref().and_then(|pfc| pfc.headroom);
     let headroom = |&needed: &u64| if needed == 0 { 0 } else { given_headroom.unwrap_or(needed) };
     Some(Box::new(PlanSwitches {
-        memory: given.memory.map(|bytes| bytes.0),
-        alpha: given.alpha.unwrap_or(1.0),
+        memory: switches.memory.map(|bytes| bytes.0),
+        alpha: switches.alpha.unwrap_or(1.0),
         pfc,
         is_switch,
         largest,
@@ -64,9 +64,9 @@ pub(super) fn settle(
     }))
 }
 
-fn check(given: &Switches, era: Era, problems: &mut Vec<Problem>) {
+fn check(switches: &Switches, era: Era, problems: &mut Vec<Problem>) {
     let mut wrong = |path: &str, message: String| problems.push(Problem::new(path, message));
-    let Switches { memory, alpha, pfc } = given;
+    let Switches { memory, alpha, pfc } = switches;
     if memory.is_none() && pfc.is_none() {
         wrong("switches", "sets nothing, expected memory, pfc or both".into());
     }
@@ -125,7 +125,7 @@ fn check(given: &Switches, era: Era, problems: &mut Vec<Problem>) {
 /// Links on which a pause does not stop what is under way within a known time.
 fn check_links(plan: &Plan, problems: &mut Vec<Problem>) {
     for link in &plan.links {
-        let what = if link.settings.schedule.is_some() {
+        let obstacle = if link.settings.schedule.is_some() {
             "a rate that changes"
         } else if !link.settings.impairments.is_empty() {
             "impairments"
@@ -133,7 +133,7 @@ fn check_links(plan: &Plan, problems: &mut Vec<Problem>) {
             continue;
         };
         let message = format!(
-            "cannot pause link {}, which has {what}: leave one of the two out",
+            "cannot pause link {}, which has {obstacle}: leave one of the two out",
             link.name(&plan.nodes)
         );
         problems.push(Problem::new("switches.pfc", message));

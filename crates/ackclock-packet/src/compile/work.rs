@@ -114,9 +114,9 @@ pub fn passages(plan: &Plan) -> Passages {
 /// The rates of all links [B/s].
 fn rates(plan: &Plan) -> Vec<f64> {
     let rate = |link: &PlanLink| {
-        let own = link.rate.bps();
+        let nominal = link.rate.bps();
         let schedule = link.settings.schedule.as_ref();
-        schedule.map_or(own, |schedule| schedule.mean_bps(own, plan.duration)) / 8.0
+        schedule.map_or(nominal, |schedule| schedule.mean_bps(nominal, plan.duration)) / 8.0
     };
     plan.links.iter().map(rate).collect()
 }
@@ -238,12 +238,12 @@ fn segments(flow: &PlanFlow, until: Time) -> f64 {
             // Before the first step all is there.
             let begins = [(flow.start, None)].into_iter().chain(steps.iter().copied());
             let ends = steps.iter().map(|step| step.0).chain([until]);
-            let parts = begins.zip(ends).map(|((begin, rate), end)| {
+            let segments_of_steps = begins.zip(ends).map(|((begin, rate), end)| {
                 let active = end.min(until).since(begin.max(flow.start)).seconds();
                 let rate = rate.map_or(f64::INFINITY, |rate| rate.bps() / 8.0 / mss);
                 if active > 0.0 { active * rate } else { 0.0 }
             });
-            parts.sum()
+            segments_of_steps.sum()
         }
     };
     size.min(handed_over)
@@ -254,8 +254,8 @@ fn segments(flow: &PlanFlow, until: Time) -> f64 {
 /// Controls that do not respond to losses send what they would without.
 fn lossy(plan: &Plan, flow: &PlanFlow, rtt_s: f64, active_s: f64) -> f64 {
     const IGNORE: [&str; 7] = ["bbr", "bbr2", "bbr3", "c4", "vivace", "copa", "fast"];
-    let kept = flow.route.iter().map(|l| 1.0 - plan.links[l.index()].settings.loss);
-    let p = 1.0 - kept.product::<f64>();
+    let passed = flow.route.iter().map(|l| 1.0 - plan.links[l.index()].settings.loss);
+    let p = 1.0 - passed.product::<f64>();
     let name = match &*flow.sender {
         PlanSender::Tcp { control, .. } | PlanSender::Quic { control, .. } => &**control,
         _ => "",
@@ -365,10 +365,10 @@ fn levels(plan: &Plan, wants: &[Want], rates: &[f64]) -> Vec<f64> {
             for link in &flow.route {
                 let level = levels[link.index()];
                 let elsewhere = if level > first { first } else { second };
-                let wanted = want.bytes.min(elsewhere * want.active_s);
+                let demand = want.bytes.min(elsewhere * want.active_s);
                 let sum = &mut sums[link.index()];
-                if wanted <= level * want.active_s {
-                    sum.bytes += wanted;
+                if demand <= level * want.active_s {
+                    sum.bytes += demand;
                 } else {
                     sum.active_s += want.active_s;
                 }

@@ -36,7 +36,7 @@ pub const LIVE_IMPAIRMENTS: [&str; 1] = ["delay-steps"];
 #[derive(Debug, PartialEq)]
 pub struct Left {
     /// When.
-    pub at: Time,
+    pub time: Time,
     /// The packet, with the marks that it got.
     pub packet: Packet,
     /// Why it was dropped; none: it arrived.
@@ -72,15 +72,15 @@ enum What {
 /// An event; of those at one time the one that was entered first comes first.
 #[derive(Debug)]
 struct Due {
-    at: u64,
+    time: u64,
     number: u64,
-    what: What,
+    event: What,
 }
 
 impl Ord for Due {
     /// The first event is the greatest, as the heap has the greatest on top.
     fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.number).cmp(&(self.at, self.number))
+        (other.time, other.number).cmp(&(self.time, self.number))
     }
 }
 
@@ -161,30 +161,30 @@ impl Live {
 
     /// When something happens next, if nothing enters before.
     pub fn next(&self) -> Option<Time> {
-        self.due.peek().map(|due| Time(due.at))
+        self.due.peek().map(|due| Time(due.time))
     }
 
     /// Lets everything happen that is due up to `now`.
     pub fn advance(&mut self, now: Time) {
-        while self.due.peek().is_some_and(|due| due.at <= now.0) {
-            let Some(Due { at, what, .. }) = self.due.pop() else { return };
+        while self.due.peek().is_some_and(|due| due.time <= now.0) {
+            let Some(Due { time, event, .. }) = self.due.pop() else { return };
             self.events += 1;
-            match what {
+            match event {
                 What::Arrive(packet) => {
                     self.on_wires -= 1;
-                    self.step(packet, at);
+                    self.step(packet, time);
                 }
                 What::Free(link) => {
-                    self.sample(link, at);
-                    self.transmit(link, at);
+                    self.sample(link, time);
+                    self.transmit(link, time);
                 }
                 What::Timer(link) => {
-                    self.sample(link, at);
-                    self.links.run_timer(link, at);
+                    self.sample(link, time);
+                    self.links.run_timer(link, time);
                     if let Some(interval) = timer_of(&self.links.list[link as usize]) {
-                        self.add(at.saturating_add(interval), What::Timer(link));
+                        self.add(time.saturating_add(interval), What::Timer(link));
                     }
-                    self.lose_dropped(link, at);
+                    self.lose_dropped(link, time);
                 }
             }
         }
@@ -224,8 +224,9 @@ impl Live {
     pub fn finish(mut self) -> Result<(Plan, Results), String> {
         let end = self.plan.duration.0;
         self.advance(Time(end));
-        let sum =
-            |part: fn(&LiveFlow) -> [u64; 2]| -> u64 { self.flows.iter().flat_map(part).sum() };
+        let sum = |counters: fn(&LiveFlow) -> [u64; 2]| -> u64 {
+            self.flows.iter().flat_map(counters).sum()
+        };
         let (entered, arrived, lost) = (sum(|f| f.entered), sum(|f| f.arrived), sum(|f| f.lost));
         let under_way = self.under_way();
         if entered != arrived + lost + under_way {
@@ -265,50 +266,50 @@ impl Live {
         Ok((plan, results))
     }
 
-    fn add(&mut self, at: u64, what: What) {
+    fn add(&mut self, time: u64, event: What) {
         self.number += 1;
-        self.due.push(Due { at, number: self.number, what });
+        self.due.push(Due { time, number: self.number, event });
     }
 
-    fn sample(&mut self, link: u32, at: u64) {
-        self.observer.sample_link(link as usize, &mut self.links.list, at);
+    fn sample(&mut self, link: u32, now: u64) {
+        self.observer.sample_link(link as usize, &mut self.links.list, now);
     }
 
     /// A packet is at the next place of its route.
-    fn step(&mut self, mut packet: Packet, at: u64) {
+    fn step(&mut self, mut packet: Packet, now: u64) {
         let way = usize::from(packet.is_ack());
         let route = &self.routes[packet.flow.index()][way];
         let Some(&link) = route.get(packet.route as usize) else {
             self.flows[packet.flow.index()].arrived[way] += 1;
-            self.left.push_back(Left { at: Time(at), packet, dropped: None });
+            self.left.push_back(Left { time: Time(now), packet, dropped: None });
             return;
         };
         packet.route += 1;
-        self.sample(link, at);
+        self.sample(link, now);
         let state = &mut self.links.list[link as usize];
         if state.watched {
-            self.observer.record_packet(at, link, &packet, Event::Arrival);
-            let hazard = state.check_hazards(at, &packet);
+            self.observer.record_packet(now, link, &packet, Event::Arrival);
+            let hazard = state.check_hazards(now, &packet);
             if let Some(reason) = hazard {
                 state.count_arrival();
-                return self.lose(link, packet, reason, at);
+                return self.lose(link, packet, reason, now);
             }
         }
         state.count_arrival();
         if state.disc.is_some() {
-            self.links.enqueue(link, packet, at);
+            self.links.enqueue(link, packet, now);
             let is_idle = self.links.list[link as usize].service.end == Service::IDLE;
-            self.lose_dropped(link, at);
+            self.lose_dropped(link, now);
             if is_idle {
-                self.transmit(link, at);
+                self.transmit(link, now);
             }
             return;
         }
-        if state.settle(at) {
-            state.settle_tie(at, 0);
+        if state.settle(now) {
+            state.settle_tie(now, 0);
         }
-        let Some(arrival) = state.admit(at, packet.size) else {
-            return self.lose(link, packet, DropReason::Overflow, at);
+        let Some(arrival) = state.admit(now, packet.size) else {
+            return self.lose(link, packet, DropReason::Overflow, now);
         };
         if state.watched {
             self.observer.record_computed_departure(state, link, &packet);
@@ -316,30 +317,30 @@ impl Live {
         self.launch(packet, arrival);
     }
 
-    /// A packet is on a wire, and arrives at its end at `at`.
-    fn launch(&mut self, packet: Packet, at: u64) {
+    /// A packet is on a wire, and arrives at its end at `arrival`.
+    fn launch(&mut self, packet: Packet, arrival: u64) {
         self.on_wires += 1;
-        self.add(at, What::Arrive(packet));
+        self.add(arrival, What::Arrive(packet));
     }
 
     /// Begins the next transmission of a link with a discipline whose transmitter is free.
     fn transmit(&mut self, link_id: u32, now: u64) {
         let (link, next) = self.links.transmit(link_id, now);
         match next {
-            Some(Timed { at, packet }) => {
+            Some(Timed { at: arrived_at, packet }) => {
                 let end = link.service.end;
                 self.observer.record_packet(now, link_id, &packet, Event::Departure);
-                let held = link.impaired_mut().map_or(0, |impaired| {
+                let hold = link.impaired_mut().map_or(0, |impaired| {
                     impaired.decide(&packet, Time(end)).release.since(Time(end)).0
                 });
-                self.launch(packet, at.0.saturating_add(held));
+                self.launch(packet, arrived_at.0.saturating_add(hold));
                 self.add(end, What::Free(link_id));
             }
             None => match link.held_until(now) {
                 None => link.service = Service { start: now, end: Service::IDLE },
-                Some(at) => {
-                    link.rest_until(at);
-                    self.add(at, What::Free(link_id));
+                Some(rest_end) => {
+                    link.rest_until(rest_end);
+                    self.add(rest_end, What::Free(link_id));
                 }
             },
         }
@@ -364,7 +365,7 @@ impl Live {
         flow.lost[way] += 1;
         flow.window_lost += u64::from(way == 0 && now >= self.observer.warmup);
         self.observer.record_drop(now, link, &packet, reason);
-        self.left.push_back(Left { at: Time(now), packet, dropped: Some(reason) });
+        self.left.push_back(Left { time: Time(now), packet, dropped: Some(reason) });
     }
 }
 

@@ -290,14 +290,14 @@ fn build_parts(plan: &Plan, division: &Division) -> Result<Vec<Part>, Vec<Proble
         let first = build_part(plan, homes, 0);
         let mut sims = vec![first?];
         for other in spawned {
-            sims.push(joined(other)?);
+            sims.push(join_thread(other)?);
         }
         Ok(sims)
     })
 }
 
 /// What a thread returns; its panic goes on in this one.
-fn joined<T>(handle: thread::ScopedJoinHandle<'_, T>) -> T {
+fn join_thread<T>(handle: thread::ScopedJoinHandle<'_, T>) -> T {
     handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
@@ -433,7 +433,7 @@ fn run_parts(
             let end = sim.run_divided(&mut member, Some(progress));
             ((sim, share), end)
         });
-        first.into_iter().chain(spawned.into_iter().map(joined)).collect()
+        first.into_iter().chain(spawned.into_iter().map(join_thread)).collect()
     });
     let fault = ended_sims.iter().find_map(|((sim, _), _)| sim.schedule.fault.clone());
     if let Some(fault) = fault {

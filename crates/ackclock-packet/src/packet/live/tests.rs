@@ -37,7 +37,7 @@ fn a_packet_arrives_after_its_transmission_and_its_propagation() {
         // A caller who looks far too late finds the same times.
         live.advance(us(900_000));
         let arrivals: Vec<_> =
-            std::iter::from_fn(|| live.take()).map(|left| (left.at, left.packet.seq)).collect();
+            std::iter::from_fn(|| live.take()).map(|left| (left.time, left.packet.seq)).collect();
         let (ack, first, second) = (us(11_400), us(11_800), us(12_600));
         assert_eq!(arrivals, [(ack, 1), (first, 0), (second, 1)], "{qdisc}");
         assert_eq!(live.under_way(), 0);
@@ -51,7 +51,7 @@ fn what_finds_no_room_is_dropped_at_once_and_counted_by_flow() {
         live.enter(data(1, seq), us(3_000_000));
     }
     let dropped: Vec<_> = std::iter::from_fn(|| live.take())
-        .map(|left| (left.packet.seq, left.dropped, left.at))
+        .map(|left| (left.packet.seq, left.dropped, left.time))
         .collect();
     let overflow = Some(DropReason::Overflow);
     assert_eq!(dropped, [(3, overflow, us(3_000_000)), (4, overflow, us(3_000_000))]);
@@ -118,7 +118,7 @@ fn what_a_timer_drops_leaves_at_that_time_and_is_counted() {
     live.enter(data(1, 1), us(2_004_000));
     live.advance(us(2_010_000));
     let drops: Vec<_> = std::iter::from_fn(|| live.take())
-        .map(|left| (left.at, left.packet.seq, left.dropped))
+        .map(|left| (left.time, left.packet.seq, left.dropped))
         .collect();
     let early = Some(DropReason::Early);
     assert_eq!(drops, [(us(2_010_000), 0, early), (us(2_010_000), 1, early)]);
@@ -143,7 +143,7 @@ proptest! {
             while let Some(left) = live.take() {
                 taken += 1;
                 if left.dropped.is_none() {
-                    arrivals.push(left.at.0);
+                    arrivals.push(left.time.0);
                 }
             }
             prop_assert_eq!(n as u64 + 1, taken + live.under_way() );
@@ -153,7 +153,7 @@ proptest! {
         while let Some(left) = live.take() {
             taken += 1;
             if left.dropped.is_none() {
-                arrivals.push(left.at.0);
+                arrivals.push(left.time.0);
             }
         }
         prop_assert_eq!(taken, gaps.len() as u64);
@@ -183,7 +183,8 @@ fn delay_steps_hold_packets_after_their_transmission() {
         }
         assert_eq!(live.under_way(), 3);
         live.advance(us(900_000));
-        let mut arrivals: Vec<_> = std::iter::from_fn(|| live.take()).map(|left| left.at).collect();
+        let mut arrivals: Vec<_> =
+            std::iter::from_fn(|| live.take()).map(|left| left.time).collect();
         arrivals.sort_unstable();
         assert_eq!(arrivals, expected.map(us), "{keeps_order}");
         live.finish().unwrap();

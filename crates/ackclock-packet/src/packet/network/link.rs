@@ -140,10 +140,10 @@ impl<C: Clock> Link<C> {
     }
 
     /// Sets the time at which its state is next sampled.
-    pub(crate) fn set_mark(&mut self, at: u64) {
-        self.next_mark = at;
+    pub(crate) fn set_mark(&mut self, mark: u64) {
+        self.next_mark = mark;
         let is_plain = self.disc.is_none() && !self.watched;
-        self.plain_until = if is_plain { at } else { 0 };
+        self.plain_until = if is_plain { mark } else { 0 };
     }
 
     /// Makes every arriving packet be recorded and checked for hazards.

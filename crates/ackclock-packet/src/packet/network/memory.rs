@@ -159,20 +159,20 @@ impl Memory {
             Some(i) => {
                 let xoff = self.xoff(self.used);
                 let ingress = &mut self.ingress[i];
-                let held = &mut ingress.held[way.class];
-                if has_room && held.total() + size <= xoff {
-                    held.shared += size;
+                let occupancy = &mut ingress.held[way.class];
+                if has_room && occupancy.total() + size <= xoff {
+                    occupancy.shared += size;
                     self.used += size;
-                } else if held.headroom + size <= ingress.headroom {
-                    held.headroom += size;
-                    held.most_headroom = held.most_headroom.max(held.headroom);
+                } else if occupancy.headroom + size <= ingress.headroom {
+                    occupancy.headroom += size;
+                    occupancy.most_headroom = occupancy.most_headroom.max(occupancy.headroom);
                     ingress.paused |= 1 << way.class;
                 } else {
-                    held.drops += 1;
+                    occupancy.drops += 1;
                     ingress.paused |= 1 << way.class;
                     return false;
                 }
-                held.most = held.most.max(held.total());
+                occupancy.most = occupancy.most.max(occupancy.total());
             }
             None => {
                 let is_short =
@@ -185,27 +185,27 @@ impl Memory {
         }
         self.most_used = self.most_used.max(self.used);
         self.queues[queue] += size;
-        let place = self.place(way);
-        self.by_way[place] += size;
+        let index = self.place(way);
+        self.by_way[index] += size;
         true
     }
 
     /// A packet that was taken leaves; its ingress may resume.
     pub(crate) fn free(&mut self, way: Way, size: u16) {
         let size = u64::from(size);
-        let place = self.place(way);
-        self.by_way[place] -= size;
+        let index = self.place(way);
+        self.by_way[index] -= size;
         self.queues[way.egress * self.classes + way.class] -= size;
         let Some(i) = way.ingress.filter(|_| self.is_lossless(way.class)) else {
             self.used -= size;
             return;
         };
-        let held = &mut self.ingress[i].held[way.class];
-        let of_headroom = size.min(held.headroom);
-        held.headroom -= of_headroom;
-        held.shared -= size - of_headroom;
+        let occupancy = &mut self.ingress[i].held[way.class];
+        let of_headroom = size.min(occupancy.headroom);
+        occupancy.headroom -= of_headroom;
+        occupancy.shared -= size - of_headroom;
         self.used -= size - of_headroom;
-        let (total, is_empty) = (held.total(), held.headroom == 0);
+        let (total, is_empty) = (occupancy.total(), occupancy.headroom == 0);
         if is_empty && (total == 0 || total <= self.xon(self.used)) {
             self.ingress[i].paused &= !(1 << way.class);
         }
@@ -319,8 +319,8 @@ mod tests {
                 }
             }
         }
-        for held in memory.ingress.iter().flat_map(|ingress| &ingress.held) {
-            assert!((held.shared as f64 - 24_470.0).abs() <= 150.0, "{held:?}");
+        for occupancy in memory.ingress.iter().flat_map(|ingress| &ingress.held) {
+            assert!((occupancy.shared as f64 - 24_470.0).abs() <= 150.0, "{occupancy:?}");
         }
         memory.check().unwrap();
     }

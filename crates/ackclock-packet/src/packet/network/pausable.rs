@@ -52,8 +52,8 @@ impl QueueDisc for Pausable {
         self.inner.on_timer(ctx);
     }
 
-    fn on_rate(&mut self, at: Time, rate: BitRate) {
-        self.inner.on_rate(at, rate);
+    fn on_rate(&mut self, now: Time, rate: BitRate) {
+        self.inner.on_rate(now, rate);
     }
 
     fn state(&self) -> State {

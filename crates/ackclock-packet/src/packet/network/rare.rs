@@ -47,8 +47,8 @@ impl Managed {
     /// Reports changes of the link's rate up to `now`, in picoseconds, to the discipline.
     #[inline]
     pub(crate) fn report_rate(&mut self, rate: &Rate, now: u64) {
-        while let Some((at, rate)) = rate.change(self.reported, now) {
-            self.disc.on_rate(Time(at), rate);
+        while let Some((changed_at, rate)) = rate.change(self.reported, now) {
+            self.disc.on_rate(Time(changed_at), rate);
             self.reported += 1;
         }
     }
@@ -101,7 +101,7 @@ impl Loss {
         let may_lose = ratio > 0.0 || later.iter().any(|step| step.1 > 0.0);
         may_lose.then(|| Self {
             ratio,
-            later: later.iter().map(|&(at, ratio)| (at.0, ratio)).collect(),
+            later: later.iter().map(|&(time, ratio)| (time.0, ratio)).collect(),
             rng: rng(),
         })
     }
@@ -109,8 +109,8 @@ impl Loss {
     /// Whether the packet that arrives at `now` is lost. Every arrival takes one random number, so that a change of
     /// the ratio changes no other draw.
     fn strikes(&mut self, now: u64) -> bool {
-        while let Some(&(at, ratio)) = self.later.front()
-            && at <= now
+        while let Some(&(changed_at, ratio)) = self.later.front()
+            && changed_at <= now
         {
             self.ratio = ratio;
             self.later.pop_front();

@@ -26,14 +26,14 @@ impl<C: Clock> EndedRun<C> {
         let Flows { ends, losses, .. } = &self.flows;
         for (f, (flow, lost)) in plan.flows.iter().zip(losses).enumerate() {
             let ways = [("data", lost.data + lost.requests), ("acknowledgement", lost.acks)];
-            for (from, (what, dropped)) in ways.into_iter().enumerate() {
+            for (from, (kind, dropped)) in ways.into_iter().enumerate() {
                 let (near, far) = (2 * f + from, 2 * f + 1 - from);
                 let (sent, copied) = (ends[near].sent, lost.copies[from]);
                 let (received, on_way) = (ends[far].received, under_way[far]);
-                let done = received + dropped + on_way;
-                if !(done..=done + hidden).contains(&(sent + copied)) {
+                let accounted = received + dropped + on_way;
+                if !(accounted..=accounted + hidden).contains(&(sent + copied)) {
                     return Err(format!(
-                        "flow {}: {sent} {what} packets sent, but {received} received, {dropped} \
+                        "flow {}: {sent} {kind} packets sent, but {received} received, {dropped} \
                          dropped, {on_way} under way, {copied} copied on wires",
                         flow.name
                     ));
@@ -58,8 +58,8 @@ impl<C: Clock> EndedRun<C> {
         let mut registered: Option<Vec<&str>> = None;
         for l in 0..links.list.len() {
             if let Some(impaired) = links.list[l].impaired_mut() {
-                while let Some(held) = impaired.release() {
-                    if let Some(far) = routes.destination(held.ticket) {
+                while let Some(packet) = impaired.release() {
+                    if let Some(far) = routes.destination(packet.ticket) {
                         under_way[far] += 1;
                     }
                 }

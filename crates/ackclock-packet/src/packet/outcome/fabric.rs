@@ -48,10 +48,10 @@ pub(crate) fn results<C: Clock>(fabric: &Fabric, links: &[Link<C>], end: u64) ->
     for ingress in fabric.switches.iter().flat_map(|memory| &memory.ingress) {
         let result = &mut results[ingress.link as usize];
         result.headroom = ingress.headroom;
-        for held in &ingress.held {
-            result.most_bytes = result.most_bytes.max(held.most);
-            result.most_headroom = result.most_headroom.max(held.most_headroom);
-            result.drops += held.drops;
+        for occupancy in &ingress.held {
+            result.most_bytes = result.most_bytes.max(occupancy.most);
+            result.most_headroom = result.most_headroom.max(occupancy.most_headroom);
+            result.drops += occupancy.drops;
         }
     }
     results
@@ -107,7 +107,7 @@ fn check_switch<C: Clock>(
     }
     for ingress in &memory.ingress {
         let l = ingress.link as usize;
-        let lost: u64 = ingress.held.iter().map(|held| held.drops).sum();
+        let lost: u64 = ingress.held.iter().map(|occupancy| occupancy.drops).sum();
         if lost > 0 && switches.headroom[l] >= switches.needed[l] {
             return Err(format!(
                 "{lost} packets of link {} were lost in a lossless class, although its headroom of {} B is \
@@ -138,8 +138,8 @@ pub(crate) fn find_deadlock<C: Clock>(
     let begin = loop {
         let last = way.last()?;
         let next = stuck.get(last)?;
-        if let Some(place) = way.iter().position(|known| known == next) {
-            break place;
+        if let Some(begin) = way.iter().position(|earlier| earlier == next) {
+            break begin;
         }
         way.push(*next);
     };
@@ -171,19 +171,20 @@ fn find_stuck(fabric: &Fabric) -> FxHashMap<Stuck, Stuck> {
     // What waits for links that are not stuck leaves; who may then resume is not stuck.
     loop {
         let mut freed = Vec::new();
-        let mut found = Vec::new();
+        let mut still_stuck = Vec::new();
         for memory in &fabric.switches {
             let left = |i: usize, class: usize, waits_for: &mut Option<u32>| -> u64 {
                 let egress = memory.egress.iter().enumerate();
-                let held = egress.filter(|&(_, &link)| stuck.contains_key(&(link, class)));
-                held.map(|(number, &link)| {
-                    let bytes = memory.waiting(i, number, class);
-                    if bytes > 0 {
-                        waits_for.get_or_insert(link);
-                    }
-                    bytes
-                })
-                .sum()
+                let stuck_egress = egress.filter(|&(_, &link)| stuck.contains_key(&(link, class)));
+                stuck_egress
+                    .map(|(number, &link)| {
+                        let bytes = memory.waiting(i, number, class);
+                        if bytes > 0 {
+                            waits_for.get_or_insert(link);
+                        }
+                        bytes
+                    })
+                    .sum()
             };
             let all =
                 (0..memory.ingress.len()).flat_map(|i| (0..memory.classes).map(move |c| (i, c)));
@@ -196,13 +197,15 @@ fn find_stuck(fabric: &Fabric) -> FxHashMap<Stuck, Stuck> {
                 let mut waits_for = None;
                 let total = left(i, class, &mut waits_for);
                 match waits_for {
-                    Some(link) if total > memory.xon(used) => found.push((key, (link, class))),
+                    Some(link) if total > memory.xon(used) => {
+                        still_stuck.push((key, (link, class)))
+                    }
                     _ => freed.push(key),
                 }
             }
         }
         if freed.is_empty() {
-            stuck.extend(found);
+            stuck.extend(still_stuck);
             return stuck;
         }
         for key in freed {

@@ -122,8 +122,8 @@ impl Ledger {
         let copies = lost.copies;
         for (e, lost) in [(2 * f, lost.data + lost.requests), (2 * f + 1, lost.acks)] {
             // Disciplines do not report whose packets wait; `balance` counts them for all flows.
-            let done = ends[e ^ 1].received + lost;
-            under_way[e % 2] = (ends[e].sent + copies[e % 2]).saturating_sub(done);
+            let accounted = ends[e ^ 1].received + lost;
+            under_way[e % 2] = (ends[e].sent + copies[e % 2]).saturating_sub(accounted);
             self.sent += ends[e].sent;
             self.received += ends[e].received;
             self.add_to_digest(ends[e].sent);

@@ -132,10 +132,10 @@ fn find_warm_ups<C: Clock>(observer: &Observer<C>, links: &[LinkResult]) -> Vec<
 /// Reports outcomes that are possible, but so unlikely that the scenario should be checked.
 fn find_suspect_outcomes(results: &Results, plan: &Plan) -> Vec<String> {
     let mut warnings = Vec::new();
-    for (flow, seen) in plan.flows.iter().zip(&results.flows) {
+    for (flow, flow_result) in plan.flows.iter().zip(&results.flows) {
         let end = flow.stop.map_or(plan.duration, |stop| stop.min(plan.duration));
         let active = Span(end.0.saturating_sub(flow.start.0.max(plan.warmup.0))).seconds();
-        if seen.sender.ecn_failures > 0 {
+        if flow_result.sender.ecn_failures > 0 {
             warnings.push(format!(
                 "flow {}: its sender ended ECN, as the counts in acknowledgements were not those of what it had \
                  sent (RFC 9000, 13.4.2.1)",
@@ -143,7 +143,7 @@ fn find_suspect_outcomes(results: &Results, plan: &Plan) -> Vec<String> {
             ));
         }
         let is_branch = matches!(*flow.sender, PlanSender::Branch { .. });
-        if active > 5.0 && !is_branch && seen.receiver.delivered_packets == 0 {
+        if active > 5.0 && !is_branch && flow_result.receiver.delivered_packets == 0 {
             warnings.push(format!("flow {}: nothing was delivered in {active:.1} s", flow.name));
         }
     }

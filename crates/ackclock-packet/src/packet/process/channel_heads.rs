@@ -14,7 +14,7 @@ pub(crate) enum Heads {
 
 impl Heads {
     /// For so many channels, to be emptied in batches.
-    pub(crate) fn batched(channels: usize) -> Self {
+    pub(crate) fn for_batches(channels: usize) -> Self {
         Self::Batched(MinTree::new(channels))
     }
 

@@ -197,11 +197,11 @@ impl<C: Clock> Timers<C> {
     /// When endpoint `index`, which has this deadline, is to be called.
     #[inline(always)]
     pub(crate) fn word(&mut self, index: usize, deadline: Deadline, now: u64) -> u64 {
-        if C::IS_EXACT { deadline.at.0 } else { self.converted(index, deadline, now) }
+        if C::IS_EXACT { deadline.at.0 } else { self.convert(index, deadline, now) }
     }
 
     #[inline(never)]
-    fn converted(&mut self, index: usize, deadline: Deadline, now: u64) -> u64 {
+    fn convert(&mut self, index: usize, deadline: Deadline, now: u64) -> u64 {
         let set = &mut self.set[index];
         if set.0 != deadline {
             *set = (deadline, C::word_after(now, deadline.at.0));

@@ -13,8 +13,8 @@ impl Key {
     pub(crate) const NEVER: Self = Self(u128::MAX);
 
     #[inline]
-    pub(crate) fn new(at: u64, ahead: u64, what: u32) -> Self {
-        Self(u128::from(at) << 64 | u128::from(!nanoseconds(ahead)) << 32 | u128::from(what))
+    pub(crate) fn new(time: u64, ahead: u64, event: u32) -> Self {
+        Self(u128::from(time) << 64 | u128::from(!nanoseconds(ahead)) << 32 | u128::from(event))
     }
 
     /// The time of the event.

@@ -65,7 +65,7 @@ impl Pending {
 
     fn new() -> Self {
         Self {
-            heads: Heads::batched(0),
+            heads: Heads::for_batches(0),
             channels: 0..0,
             locals: Heap::new(),
             lookahead: u64::MAX,

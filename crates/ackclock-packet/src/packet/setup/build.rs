@@ -57,8 +57,10 @@ pub(crate) fn find_problems(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
         // What a source sends depends on when it starts.
         let is_like_last = &*flow.path == last && is_transport(&flow.sender);
         last = &flow.path;
-        if !is_like_last && let Err(found) = endpoints::build(plan, i as u32, custom, &bundles) {
-            problems.extend(found);
+        if !is_like_last
+            && let Err(new_problems) = endpoints::build(plan, i as u32, custom, &bundles)
+        {
+            problems.extend(new_problems);
         }
     }
     without_duplicates(problems)
@@ -66,8 +68,8 @@ pub(crate) fn find_problems(plan: &Plan, custom: &dyn Custom) -> Vec<Problem> {
 
 /// Keeps the first of equal problems.
 fn without_duplicates(mut problems: Vec<Problem>) -> Vec<Problem> {
-    let mut seen = HashSet::new();
-    problems.retain(|problem| seen.insert((problem.path.clone(), problem.message.clone())));
+    let mut first_seen = HashSet::new();
+    problems.retain(|problem| first_seen.insert((problem.path.clone(), problem.message.clone())));
     problems
 }
 
@@ -128,21 +130,22 @@ pub(crate) fn build_by<C: Clock>(
     Ok(sim)
 }
 
-/// Builds a run whose network `partition` divides into processes; endpoints at nodes that are not `own` are left out.
+/// Builds a run whose network `partition` divides into processes; endpoints at nodes that are not `is_local` are left
+/// out.
 pub(crate) fn build_with<C: Clock>(
     plan: &Plan,
     custom: &dyn Custom,
     partition: impl Fn(&Plan, &[Link<C>], &[u64], &[bool]) -> Partition,
-    own: impl Fn(NodeId) -> bool,
+    is_local: impl Fn(NodeId) -> bool,
 ) -> Result<Sim<C>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut links = build_links::<C>(plan, custom, &mut problems);
     let mut pairs = Vec::with_capacity(plan.flows.len());
     let mut builder = endpoints::Builder::new(plan, custom);
     for (i, flow) in (0..).zip(&plan.flows) {
-        match builder.build(i, [flow.src, flow.dst].map(&own)) {
+        match builder.build(i, [flow.src, flow.dst].map(&is_local)) {
             Ok(pair) => pairs.push(pair),
-            Err(found) => problems.extend(found),
+            Err(new_problems) => problems.extend(new_problems),
         }
     }
     if !problems.is_empty() {
@@ -179,7 +182,7 @@ pub(crate) fn build_with<C: Clock>(
     let observer = build_observer::<C>(plan, processes.len());
     for (process, &is_cluster) in processes.iter_mut().zip(&partition.is_cluster) {
         // The links of a cluster are all of its second stage.
-        let heads = if is_cluster { Heads::single } else { Heads::batched };
+        let heads = if is_cluster { Heads::single } else { Heads::for_batches };
         for pending in &mut process.stages {
             pending.heads = heads(pending.channels.len());
             pending.lookahead = C::word(pending.lookahead);
@@ -250,8 +253,8 @@ fn lay_routes<C: Clock>(
                 _ => side == 0,
             };
             if starts && flow.start.0 <= plan.duration.0 {
-                let what = What::new(Kind::Start, id);
-                let key = Key::new(C::word(flow.start.0), flow.start.0, what.0);
+                let event = What::new(Kind::Start, id);
+                let key = Key::new(C::word(flow.start.0), flow.start.0, event.0);
                 process.stages[Stage::Node as usize].locals.push(key);
             }
             ends.rngs.push(Stream::new(plan.seed, purposes[side], i as u64));
@@ -312,8 +315,8 @@ fn start_discipline_timers<C: Clock>(
         if let Some(managed) = &link.disc
             && let Some(interval) = managed.disc.timer_interval()
         {
-            let what = What::new(Kind::Disc, l as u32);
-            let key = Key::new(C::word(interval.0.max(1)), interval.0, what.0);
+            let event = What::new(Kind::Disc, l as u32);
+            let key = Key::new(C::word(interval.0.max(1)), interval.0, event.0);
             process.stages[link.stage as usize].locals.push(key);
         }
     }

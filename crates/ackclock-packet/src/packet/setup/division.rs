@@ -236,7 +236,7 @@ mod tests {
     use crate::compile::compile;
     use serde_json::json;
 
-    fn divided(net: &serde_json::Value, flows: &serde_json::Value, threads: usize) -> Division {
+    fn divide_net(net: &serde_json::Value, flows: &serde_json::Value, threads: usize) -> Division {
         let scenario = json!({ "net": net, "flows": flows, "duration": "2 s" });
         let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
         let shortest: Vec<u64> = plan.links.iter().map(|link| link.delay.0).collect();
@@ -247,7 +247,7 @@ mod tests {
     fn a_dumbbell_is_divided_at_its_bottleneck() {
         let net = json!({ "kind": "dumbbell", "pairs": 20, "rate": "100 Mbps", "delay": "20 ms",
                           "access_delay": "1 ms" });
-        let division = divided(&net, &json!([{ "pair": 0, "count": 20 }]), 2);
+        let division = divide_net(&net, &json!([{ "pair": 0, "count": 20 }]), 2);
         assert_eq!(division.threads, 2);
         assert!((division.lookahead_s - 0.02).abs() < 1e-9, "{division:?}");
         assert!(division.largest < 0.65, "{division:?}");
@@ -263,11 +263,11 @@ mod tests {
         let flows: Vec<_> =
             (0..8).map(|i| json!({ "src": format!("a{i}"), "dst": format!("b{i}") })).collect();
         let net = json!({ "kind": "graph", "links": links });
-        let division = divided(&net, &json!(flows), 4);
+        let division = divide_net(&net, &json!(flows), 4);
         assert_eq!((division.threads, division.lookahead_s), (4, f64::INFINITY));
         assert!((division.largest - 0.25).abs() < 0.01 && division.speedup > 3.8, "{division:?}");
         // More threads than there is work for.
-        assert!(divided(&net, &json!(flows), 64).threads <= 16);
+        assert!(divide_net(&net, &json!(flows), 64).threads <= 16);
     }
 
     /// 2 s are 200,000 delays of 10 us. Two threads that wait for each other as often take at least 0.1 s for it, at 0.5 us,
@@ -278,7 +278,7 @@ mod tests {
             let net = json!({ "kind": "graph", "links": [{ "a": "a", "b": "b", "rate": 1e9, "delay": delay,
                               "buffer": "100 pkt" }] });
             let cbr = json!({ "kind": "cbr", "rate": 9e8 });
-            divided(
+            divide_net(
                 &net,
                 &json!([{ "src": "a", "dst": "b", "source": cbr },
                                   { "src": "b", "dst": "a", "source": cbr }]),
@@ -296,7 +296,7 @@ mod tests {
     fn a_link_without_any_delay_is_not_cut() {
         let net =
             json!({ "kind": "graph", "links": [{ "a": "a", "b": "b", "rate": 1e7, "delay": 0 }] });
-        let division = divided(&net, &json!([{ "src": "a", "dst": "b" }]), 2);
+        let division = divide_net(&net, &json!([{ "src": "a", "dst": "b" }]), 2);
         assert_eq!(division.threads, 1);
     }
 }

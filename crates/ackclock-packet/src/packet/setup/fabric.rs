@@ -84,10 +84,11 @@ fn add_switch(
         match &pfc.lossless {
             None => lossless = (1u32 << classes) - 1,
             Some(names) => {
-                for (i, wanted) in names.iter().enumerate() {
-                    let class = find_class(plan, queues, &outgoing, wanted).map_err(|message| {
-                        Problem::new(format!("switches.pfc.lossless[{i}]"), message)
-                    })?;
+                for (i, class_name) in names.iter().enumerate() {
+                    let class =
+                        find_class(plan, queues, &outgoing, class_name).map_err(|message| {
+                            Problem::new(format!("switches.pfc.lossless[{i}]"), message)
+                        })?;
                     lossless |= 1 << class;
                 }
             }
@@ -145,27 +146,27 @@ fn find_class(
     plan: &Plan,
     queues: &[Queues],
     outgoing: &[u32],
-    wanted: &str,
+    class_name: &str,
 ) -> Result<usize, String> {
     let mut class = None;
     for &l in outgoing {
         let names = &queues[l as usize].names;
         let link = || plan.links[l as usize].name(&plan.nodes);
-        let Some(place) = names.iter().position(|name| name == wanted) else {
+        let Some(index) = names.iter().position(|name| name == class_name) else {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             return Err(if names.is_empty() {
                 format!(
-                    "is \"{wanted}\", but the discipline of link {} has no classes that can be paused one by one",
+                    "is \"{class_name}\", but the discipline of link {} has no classes that can be paused one by one",
                     link()
                 )
             } else {
-                let hint = crate::error::suggestion(wanted, &names);
-                format!("is \"{wanted}\", but link {} has no such class; {hint}", link())
+                let hint = crate::error::suggestion(class_name, &names);
+                format!("is \"{class_name}\", but link {} has no such class; {hint}", link())
             });
         };
-        if *class.get_or_insert(place) != place {
+        if *class.get_or_insert(index) != index {
             return Err(format!(
-                "is \"{wanted}\", which is not of the same rank at all ports of the switch that link {} leaves",
+                "is \"{class_name}\", which is not of the same rank at all ports of the switch that link {} leaves",
                 link()
             ));
         }

@@ -43,7 +43,7 @@ pub(crate) fn build_each<C: Clock>(
 ) {
     let round_trips: Arc<[Span]> = plan.round_trips().into();
     let (through, keys, facts) = (plan.flows_through(), OnceCell::new(), OnceCell::new());
-    let mut known = None;
+    let mut last_settings = None;
     // Queues add to an option of the packets, which a plain FIFO does not look at otherwise.
     let adds = plan.flows.iter().any(|flow| flow.tcp.aqt);
     for (i, link) in plan.links.iter().enumerate() {
@@ -73,7 +73,7 @@ pub(crate) fn build_each<C: Clock>(
             facts: if has_classes(&link.settings.qdisc) { facts_of() } else { Arc::default() },
             era: plan.era,
         };
-        match build_discipline(plan, link, i as u32, &env, custom, &mut known) {
+        match build_discipline(plan, link, i as u32, &env, custom, &mut last_settings) {
             Ok(disc) => {
                 let disc = match disc {
                     Some(disc) if plan.switches.is_some() => {
@@ -88,12 +88,12 @@ pub(crate) fn build_each<C: Clock>(
                             let rng = Stream::new(plan.seed, Purpose::Impairment, i as u64);
                             built.impair(Impaired::new(chain, rng));
                         }
-                        Err(found) => problems.extend(found),
+                        Err(new_problems) => problems.extend(new_problems),
                     }
                 }
                 take(built);
             }
-            Err(found) => problems.extend(found),
+            Err(new_problems) => problems.extend(new_problems),
         }
     }
 }
@@ -108,7 +108,7 @@ fn has_classes(spec: &Spec) -> bool {
         || inner.is_some_and(|inner| has_classes(&inner))
 }
 
-/// Builds the discipline of a link, unless it is the computed FIFO. `known` are the last settings of a
+/// Builds the discipline of a link, unless it is the computed FIFO. `last_settings` are the last settings of a
 /// computed FIFO: they are checked once.
 fn build_discipline<'a>(
     plan: &Plan,
@@ -116,14 +116,14 @@ fn build_discipline<'a>(
     index: u32,
     env: &QdiscEnv,
     custom: &dyn Custom,
-    known: &mut Option<&'a Arc<LinkSettings>>,
+    last_settings: &mut Option<&'a Arc<LinkSettings>>,
 ) -> Result<Option<Box<dyn QueueDisc>>, Vec<Problem>> {
     let LinkSettings { qdisc, qdisc_path, .. } = &*link.settings;
-    let place = Place { index, name: &link.named(&plan.nodes), path: qdisc_path };
-    if let Some(made) = custom.qdisc(qdisc, env, place) {
-        return made.map(Some).map_err(|problem| vec![problem]);
+    let location = Place { index, name: &link.named(&plan.nodes), path: qdisc_path };
+    if let Some(discipline) = custom.qdisc(qdisc, env, location) {
+        return discipline.map(Some).map_err(|problem| vec![problem]);
     }
-    if known.is_some_and(|known| Arc::ptr_eq(known, &link.settings)) {
+    if last_settings.is_some_and(|last_settings| Arc::ptr_eq(last_settings, &link.settings)) {
         return Ok(None);
     }
     // The parameters of the computed FIFO are checked as those of any other discipline.
@@ -132,7 +132,7 @@ fn build_discipline<'a>(
     if qdisc.kind() != "fifo" || !link.settings.impairments.is_empty() || plan.switches.is_some() {
         return Ok(Some(built));
     }
-    *known = Some(&link.settings);
+    *last_settings = Some(&link.settings);
     Ok(None)
 }
 
@@ -144,8 +144,8 @@ fn build_impairments(link: &PlanLink) -> Result<Vec<Box<dyn Impairment>>, Vec<Pr
     for (i, spec) in impairments.iter().enumerate() {
         let path = format!("{impairments_path}[{i}]");
         match impairment::build(spec, &env, &path) {
-            Ok(made) => chain.push(made),
-            Err(found) => problems.extend(found),
+            Ok(impairment) => chain.push(impairment),
+            Err(new_problems) => problems.extend(new_problems),
         }
     }
     if link.delay.0 == 0 {
@@ -201,8 +201,8 @@ fn build_link<C: Clock>(
     let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX;
     let watched = adds || plan.record.tables.iter().any(|table| table.is_of_packets());
     if hazardous || watched || plan.switches.is_some() {
-        let listed = drop.iter().copied().collect();
-        built.watch(hazardous.then_some(Hazards { loss, listed, mtu: *mtu }));
+        let dropped_arrivals = drop.iter().copied().collect();
+        built.watch(hazardous.then_some(Hazards { loss, listed: dropped_arrivals, mtu: *mtu }));
     }
     built
 }

@@ -46,7 +46,7 @@ pub(crate) fn build_observer<C: Clock>(plan: &Plan, processes: usize) -> Observe
         drops: Vec::new(),
         pieces: HandedOn::default(),
     };
-    observer.recorder.wanted = Wanted {
+    observer.recorder.requested = Wanted {
         windows: has(Table::Windows),
         rtts: has(Table::Rtts),
         states: has(Table::States),

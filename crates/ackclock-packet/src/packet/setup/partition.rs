@@ -186,10 +186,10 @@ pub(crate) fn split_into_stretches<'a>(
     route: &'a [LinkId],
     follows: &'a [bool],
 ) -> impl Iterator<Item = (&'a [LinkId], Option<usize>)> {
-    let mut rest = route;
+    let mut remaining = route;
     route.chunk_by(|_, next| follows[next.index()]).map(move |stretch| {
-        rest = &rest[stretch.len()..];
-        (stretch, rest.first().map(|next| next.index()))
+        remaining = &remaining[stretch.len()..];
+        (stretch, remaining.first().map(|next| next.index()))
     })
 }
 
@@ -210,10 +210,12 @@ pub(crate) fn find_followers<C: Clock>(plan: &Plan, links: &[Link<C>]) -> Vec<bo
     let mut before = vec![Before::Nothing; links.len()];
     for route in plan.flows.iter().flat_map(|f| [&f.route, &f.ack_route]) {
         for (i, link) in route.iter().enumerate() {
-            let seen = &mut before[link.index()];
-            *seen = match (*seen, i.checked_sub(1).map(|i| route[i])) {
-                (Before::Nothing, Some(one)) => Before::One(one),
-                (Before::One(known), Some(one)) if known == one => Before::One(known),
+            let link_state = &mut before[link.index()];
+            *link_state = match (*link_state, i.checked_sub(1).map(|i| route[i])) {
+                (Before::Nothing, Some(link_before)) => Before::One(link_before),
+                (Before::One(previous), Some(link_before)) if previous == link_before => {
+                    Before::One(previous)
+                }
                 _ => Before::Many,
             };
         }
@@ -247,8 +249,8 @@ pub(crate) fn set_lookaheads(
         .filter(|&(l, to, _)| home(l) != to || !partition.is_cluster[to as usize])
         .collect();
     for &(l, _, time) in all.iter().filter(|s| !inner(s.0, s.1)) {
-        let own = &mut processes[home(l) as usize].stages[stages[l] as usize].lookahead;
-        *own = time.min(*own);
+        let lookahead = &mut processes[home(l) as usize].stages[stages[l] as usize].lookahead;
+        *lookahead = time.min(*lookahead);
     }
     let mut sources: Vec<_> =
         all.iter().filter(|s| !inner(s.0, s.1)).map(|&(l, to, time)| (to, home(l), time)).collect();
@@ -275,8 +277,8 @@ fn find_outlets(sources: &[Source], partition: &Partition, processes: &[Process]
     const SEVERAL: u32 = Pending::NO_OUTLET - 1;
     let mut leads_to = vec![Pending::NO_OUTLET; processes.len()];
     for &(to, from, _) in sources {
-        let known = &mut leads_to[from as usize];
-        *known = if *known == Pending::NO_OUTLET { to } else { SEVERAL };
+        let single_target = &mut leads_to[from as usize];
+        *single_target = if *single_target == Pending::NO_OUTLET { to } else { SEVERAL };
     }
     let is_host = |p: usize| !processes[p].endpoints.is_empty();
     let outlet = |(p, &to): (usize, &u32)| {

@@ -88,9 +88,9 @@ pub fn correct(plan: &Plan, predicted: Predicted) -> Predicted {
             corrected(predicted, hops, (most.events * growth).max(least.events))
         }
         Some(trial) if trial.is_whole() => {
-            let whole = trial.follow(plan, &predicted, false);
+            let followed = trial.follow(plan, &predicted, false);
             // Segments that wait for a lost one fill windows too, which may have held it back unseen.
-            if trial.most < widest && whole.events < least.events { least } else { whole }
+            if trial.most < widest && followed.events < least.events { least } else { followed }
         }
         _ => least,
     }
@@ -121,8 +121,9 @@ fn widest_window(flow: &PlanFlow) -> u32 {
 fn first_window(plan: &Plan) -> f64 {
     let sends = |flow: &&PlanFlow| widest_window(flow) > 0;
     let window = |flow: &PlanFlow| {
-        let whole = flow.size.map_or(f64::INFINITY, |size| size.0 as f64 / f64::from(flow.tcp.mss));
-        f64::from(flow.tcp.first_window()).min(whole.ceil())
+        let size_segments =
+            flow.size.map_or(f64::INFINITY, |size| size.0 as f64 / f64::from(flow.tcp.mss));
+        f64::from(flow.tcp.first_window()).min(size_segments.ceil())
     };
     plan.flows.iter().filter(sends).map(window).fold(0.0, f64::max)
 }
@@ -214,19 +215,20 @@ impl Trial {
         };
         if beginning.is_cut && events > all {
             // More than was predicted of all came before: it goes on at that rate.
-            let whole = plan.duration.seconds() / until.seconds().max(1e-12);
-            return corrected(predicted, of_all.max(hops * whole), all.max(events * whole));
+            let periods = plan.duration.seconds() / until.seconds().max(1e-12);
+            return corrected(predicted, of_all.max(hops * periods), all.max(events * periods));
         }
         let is_short = until.seconds() < ROUND_TRIPS * longest_round_trip(plan);
         if is_short && !floods {
             return corrected(predicted, of_all.max(hops), all.max(events));
         }
-        let part = self.predict();
-        let rest = |seen: f64, part: f64, all: f64| {
-            seen + (all - part).max(0.0) * (seen + CHANCE) / (part + CHANCE)
+        let predicted_part = self.predict();
+        let remaining = |counted: f64, predicted_part: f64, all: f64| {
+            counted
+                + (all - predicted_part).max(0.0) * (counted + CHANCE) / (predicted_part + CHANCE)
         };
-        let hops = rest(hops, part.packet_hops, of_all);
-        let events = rest(events, part.events, all);
+        let hops = remaining(hops, predicted_part.packet_hops, of_all);
+        let events = remaining(events, predicted_part.events, all);
         if is_short {
             return corrected(predicted, of_all.max(hops), all.max(events));
         }

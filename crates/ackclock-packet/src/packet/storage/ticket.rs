@@ -262,7 +262,7 @@ mod tests {
         let plain = prop_oneof![
             Just(Options::None),
             (number(), prop::option::of(frame_part))
-                .prop_map(|(segment, part)| Options::QuicData { segment, part }),
+                .prop_map(|(segment, frame_part)| Options::QuicData { segment, frame_part }),
             (number(), number(), blocks(), prop::option::of(counts)).prop_map(
                 |(first, delay, older, counts)| Options::QuicAck(AckFrame::new(
                     first, delay, &older, counts

@@ -98,8 +98,8 @@ impl<C: Clock> Sim<C> {
         let (root, size) = (emitter.root as usize, emitter.source.size());
         if let Some(next) = emitter.source.next() {
             emitter.due = next;
-            let what = What::new(Kind::Emit, group as u32);
-            let key = Key::new(C::word(next.0), next.since(due).0, what.0);
+            let event = What::new(Kind::Emit, group as u32);
+            let key = Key::new(C::word(next.0), next.since(due).0, event.0);
             self.schedule.add_local(p, Stage::Node, key);
         }
         for &number in &numbers {

@@ -32,9 +32,9 @@ impl<C: Clock> Sim<C> {
         self.finish_call(p, index, now);
     }
 
-    pub(crate) fn handle_local(&mut self, p: usize, now: u64, what: What) {
-        let index = what.index();
-        match what.kind() {
+    pub(crate) fn handle_local(&mut self, p: usize, now: u64, event: What) {
+        let index = event.index();
+        match event.kind() {
             Kind::Free => {
                 self.sample_link(index, now);
                 self.transmit(p, index as u32, now);
@@ -50,8 +50,8 @@ impl<C: Clock> Sim<C> {
                     && let Some(interval) = managed.disc.timer_interval()
                 {
                     let interval = interval.0.max(1);
-                    let at = C::after(now, C::word(interval));
-                    let key = Key::new(at, interval, what.0);
+                    let due = C::after(now, C::word(interval));
+                    let key = Key::new(due, interval, event.0);
                     self.schedule.add_local(p, link.stage, key);
                 }
                 self.lose_dropped(index as u32, now);
@@ -120,12 +120,12 @@ impl<C: Clock> Sim<C> {
         let end = &mut self.flows.ends[index];
         let Some(endpoint) = end.endpoint.as_deref() else { return };
         let deadline = endpoint.deadline();
-        let at = self.flows.timers.word(index, deadline, now);
-        if at < end.pending {
-            end.pending = at;
-            let what = What::new(Kind::Endpoint, index as u32);
+        let due = self.flows.timers.word(index, deadline, now);
+        if due < end.pending {
+            end.pending = due;
+            let event = What::new(Kind::Endpoint, index as u32);
             let ahead = deadline.at.0.saturating_sub(deadline.armed.0);
-            self.schedule.add_local(p, Stage::Node, Key::new(at, ahead, what.0));
+            self.schedule.add_local(p, Stage::Node, Key::new(due, ahead, event.0));
         } else if deadline == Deadline::FAILED {
             self.failure = endpoint.failure();
         }

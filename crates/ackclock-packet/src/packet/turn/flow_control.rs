@@ -96,8 +96,8 @@ impl<C: Clock> Sim<C> {
         let frame = Packet::new(FlowId(0), classes, FRAME, Flags::default());
         let ticket = Ticket::of(&frame, route + 1, arrival, &mut self.wires.options);
         self.launch(route, ticket);
-        let what = What::new(Kind::Free, link_id);
-        self.schedule.add_local(p, stage, Key::new(end, C::ps(end) - C::ps(now), what.0));
+        let event = What::new(Kind::Free, link_id);
+        self.schedule.add_local(p, stage, Key::new(end, C::ps(end) - C::ps(now), event.0));
         true
     }
 
@@ -112,9 +112,9 @@ impl<C: Clock> Sim<C> {
             return self.pause(p, link_id, classes, now);
         }
         pauses.due.push_back(classes);
-        let what = What::new(Kind::Pause, link_id);
-        let at = C::after(now, C::word(response));
-        self.schedule.add_local(p, Stage::Node, Key::new(at, response, what.0));
+        let event = What::new(Kind::Pause, link_id);
+        let due = C::after(now, C::word(response));
+        self.schedule.add_local(p, Stage::Node, Key::new(due, response, event.0));
     }
 
     /// The oldest pause frame of a link takes effect.

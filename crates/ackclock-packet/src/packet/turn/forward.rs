@@ -37,43 +37,43 @@ impl<C: Clock> Sim<C> {
         // Tickets are assembled only where they are passed on: a wide load of a ticket that was changed in
         // part stalls.
         let (mut now, mut position, content) = ticket.parts();
-        let whole = Ticket::from_parts;
+        let to_ticket = Ticket::from_parts;
         loop {
             // The link is looked up again only after rare calls.
             let mut link = &mut self.links.list[hop.link as usize];
             if now >= link.plain_until {
-                if !self.check_arrival(p, hop.link, whole(now, position, content)) {
+                if !self.check_arrival(p, hop.link, to_ticket(now, position, content)) {
                     return;
                 }
                 link = &mut self.links.list[hop.link as usize];
             }
             link.count_arrival();
             if link.settle(now) {
-                self.settle_tie(hop.link, whole(now, position, content), here);
+                self.settle_tie(hop.link, to_ticket(now, position, content), here);
                 link = &mut self.links.list[hop.link as usize];
             }
-            let Some(at) = link.admit(now, ticket.size()) else {
-                let ticket = whole(now, position, content);
+            let Some(departure) = link.admit(now, ticket.size()) else {
+                let ticket = to_ticket(now, position, content);
                 return self.refuse(hop.link, ticket, DropReason::Overflow, now);
             };
             if link.watched {
-                self.record_computed_departure(hop.link, whole(now, position, content));
+                self.record_computed_departure(hop.link, to_ticket(now, position, content));
             }
             position += 1;
             if hop.channel != Hop::ON {
-                return self.put_on_wire(hop.channel, whole(at, position, content));
+                return self.put_on_wire(hop.channel, to_ticket(departure, position, content));
             }
-            if at > self.schedule.end {
-                self.wires.beyond.push(whole(at, position, content));
+            if departure > self.schedule.end {
+                self.wires.beyond.push(to_ticket(departure, position, content));
                 return;
             }
-            let ticket = whole(at, position, content);
+            let ticket = to_ticket(departure, position, content);
             hop = self.routes.hop(ticket);
             if DEFER {
                 self.batch.defer(ticket, hop);
                 return;
             }
-            now = at;
+            now = departure;
             here = false;
         }
     }
@@ -161,27 +161,27 @@ impl<C: Clock> Sim<C> {
     pub(crate) fn transmit(&mut self, p: usize, link_id: u32, now: u64) {
         let (link, next) = self.links.transmit(link_id, now);
         match &next {
-            Some(Timed { at, packet }) => {
+            Some(Timed { at: arrived_at, packet }) => {
                 let (service, stage) = (link.service, link.stage);
                 if !link.watched || !self.watch_departure(p, link_id, packet, now) {
                     let options = &mut self.wires.options;
-                    let ticket = Ticket::of(packet, packet.route + 1, at.0, options);
+                    let ticket = Ticket::of(packet, packet.route + 1, arrived_at.0, options);
                     self.launch(packet.route, ticket);
                 }
-                let what = What::new(Kind::Free, link_id);
+                let event = What::new(Kind::Free, link_id);
                 let ahead = C::ps(service.end) - C::ps(now);
-                self.schedule.add_local(p, stage, Key::new(service.end, ahead, what.0));
+                self.schedule.add_local(p, stage, Key::new(service.end, ahead, event.0));
             }
             None if link.watched && link.has_frame_due() => {
                 return self.send_frame_due(p, link_id, now);
             }
             None => match link.held_until(now) {
                 None => link.service = Service { start: now, end: Service::IDLE },
-                Some(at) => {
-                    link.rest_until(at);
-                    let (stage, ahead) = (link.stage, C::ps(at) - C::ps(now));
-                    let what = What::new(Kind::Free, link_id);
-                    self.schedule.add_local(p, stage, Key::new(at, ahead, what.0));
+                Some(rest_end) => {
+                    link.rest_until(rest_end);
+                    let (stage, ahead) = (link.stage, C::ps(rest_end) - C::ps(now));
+                    let event = What::new(Kind::Free, link_id);
+                    self.schedule.add_local(p, stage, Key::new(rest_end, ahead, event.0));
                 }
             },
         }

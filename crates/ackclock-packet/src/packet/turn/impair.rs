@@ -38,12 +38,12 @@ impl<C: Clock> Sim<C> {
         for copy in 0..=fate.copies {
             let options = &mut self.wires.options;
             let ticket = Ticket::of(packet, packet.route + 1, release, options);
-            let held = Held { ticket, flow: packet.flow, lost };
-            impaired.hold(release, held, fate.replaces_ack && copy == 0);
+            let packet_held = Held { ticket, flow: packet.flow, lost };
+            impaired.hold(release, packet_held, fate.replaces_ack && copy == 0);
             // A packet that is never released has no event.
             if release != u64::MAX {
-                let what = What::new(Kind::Release, link_id);
-                self.schedule.add_local(p, stage, Key::new(release, ahead, what.0));
+                let event = What::new(Kind::Release, link_id);
+                self.schedule.add_local(p, stage, Key::new(release, ahead, event.0));
             }
         }
         true

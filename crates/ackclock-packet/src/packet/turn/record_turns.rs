@@ -60,7 +60,7 @@ impl<C: Clock> Sim<C> {
             let turn_end = self.run_turn(p, horizon);
             self.schedule.set_done(p, turn_end);
             self.schedule.schedule(p);
-            let passed = self.passed(units, p);
+            let passed = self.count_passed(units, p);
             let steps = passed - std::mem::replace(&mut steps_before[p], passed)
                 + self.tally.events
                 - events;
@@ -74,7 +74,7 @@ impl<C: Clock> Sim<C> {
     }
 
     /// Packets that links and endpoints of a unit have received so far.
-    fn passed(&self, units: &Units, unit: usize) -> u64 {
+    fn count_passed(&self, units: &Units, unit: usize) -> u64 {
         let links = units.links[unit].iter().map(|&l| self.links.list[l as usize].arrived());
         let ends = units.ends[unit].iter().map(|&end| self.flows.ends[end as usize].received);
         links.sum::<u64>() + ends.sum::<u64>()

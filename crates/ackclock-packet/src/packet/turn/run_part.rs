@@ -50,9 +50,9 @@ impl<C: Clock> Sim<C> {
         let is_cut = ended.is_err();
         let until = match ended {
             Ok(until) => until,
-            Err(_) => {
-                Some(self.tally.cut_at.map_or_else(|| self.reached(), |cut_at| Time(C::ps(cut_at))))
-            }
+            Err(_) => Some(
+                self.tally.cut_at.map_or_else(|| self.time_reached(), |cut_at| Time(C::ps(cut_at))),
+            ),
         };
         let (hops, events, lost) = (self.passed_links(), self.tally.events, self.largest_loss());
         Beginning { until, is_cut, hops, events, lost, widest }
@@ -102,14 +102,14 @@ impl<C: Clock> Sim<C> {
                 *widest = widest.max(self.widest_window());
             }
             if turns % between == 0 && self.passed_links() + self.tally.events >= steps {
-                return Some(self.reached());
+                return Some(self.time_reached());
             }
         }
         None
     }
 
     /// Until when everything is done: the earliest pending event. What it has an effect on may be much later.
-    fn reached(&self) -> Time {
+    fn time_reached(&self) -> Time {
         let earliest = |process: &Process| process.due::<C>(Stubs::NEVER).0;
         let earliest = self.schedule.processes.iter().map(earliest).min();
         Time(C::ps(earliest.unwrap_or(u64::MAX).min(self.schedule.end)))

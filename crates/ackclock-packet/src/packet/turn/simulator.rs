@@ -102,8 +102,8 @@ impl<C: Clock> Sim<C> {
                     break;
                 }
             }
-            let done = self.run_turn(p, horizon);
-            self.schedule.set_done(p, done);
+            let turn_end = self.run_turn(p, horizon);
+            self.schedule.set_done(p, turn_end);
             if self.has_failed(failure) {
                 break;
             }
@@ -118,7 +118,7 @@ impl<C: Clock> Sim<C> {
             }
             if self.tally.turns - reported >= REPORT_INTERVAL {
                 reported = self.tally.turns;
-                if !progress(Time(C::ps(soonest.min(done).min(self.schedule.end)))) {
+                if !progress(Time(C::ps(soonest.min(turn_end).min(self.schedule.end)))) {
                     return RunEnd::Interrupted;
                 }
             }
@@ -158,15 +158,15 @@ impl<C: Clock> Sim<C> {
         }
     }
 
-    /// A channel has a new first packet, which arrives at `at`.
+    /// A channel has a new first packet, which arrives at `arrival`.
     #[inline(never)]
-    pub(crate) fn wake(&mut self, channel: u32, at: u64) {
+    pub(crate) fn wake(&mut self, channel: u32, arrival: u64) {
         let Channel { to, stage, entrant, .. } = self.wires.channels[channel as usize];
         if C::IS_DIVIDED && self.border.is_foreign(to) {
             self.border.leaving.push(channel);
             return;
         }
-        self.schedule.wake(to, stage, entrant, at);
+        self.schedule.wake(to, stage, entrant, arrival);
     }
 
     /// Samples the endpoints of a process at every mark up to `now`, between which nothing happens.

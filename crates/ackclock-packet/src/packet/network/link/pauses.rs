@@ -38,9 +38,9 @@ impl<C: Clock> Link<C> {
     /// Holds back what is paused.
     pub(crate) fn hold(&mut self) {
         let pauses = self.pauses_mut();
-        let held = if pauses.has_frame_due { Pausable::ALL } else { pauses.paused };
+        let held_classes = if pauses.has_frame_due { Pausable::ALL } else { pauses.paused };
         if let Some(managed) = &mut self.disc {
-            managed.disc.hold(held);
+            managed.disc.hold(held_classes);
         }
     }
 }

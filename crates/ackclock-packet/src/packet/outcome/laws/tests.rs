@@ -27,16 +27,16 @@ fn plan_with(qdisc: &str, tcp: &serde_json::Value) -> Plan {
     compile(&serde_json::from_value(scenario).unwrap()).unwrap()
 }
 
-fn ended(plan: &Plan) -> Sim<Picoseconds> {
+fn run_to_end(plan: &Plan) -> Sim<Picoseconds> {
     let mut sim = build::<Picoseconds>(plan, &RegistryOnly).unwrap();
     assert_eq!(sim.run(&|| None, &mut |_| true, None), RunEnd::Ended);
     sim
 }
 
 /// Why the results of the run are refused once `change` was made to them.
-fn refused(change: impl FnOnce(&mut Results)) -> String {
+fn refusal_of(change: impl FnOnce(&mut Results)) -> String {
     let plan = plan("fifo");
-    let mut results = ended(&plan).into_ended().finish(&plan, None).unwrap();
+    let mut results = run_to_end(&plan).into_ended().finish(&plan, None).unwrap();
     assert_eq!(check(&results, &plan), Ok(()));
     change(&mut results);
     check(&results, &plan).unwrap_err()
@@ -44,26 +44,26 @@ fn refused(change: impl FnOnce(&mut Results)) -> String {
 
 #[test]
 fn a_utilisation_above_1_or_below_0_is_refused() {
-    let fault = refused(|r| r.links[2].utilisation = 1.000_001);
+    let fault = refusal_of(|r| r.links[2].utilisation = 1.000_001);
     assert_eq!(fault, "link narrow: utilisation is 1.000001, outside of [0, 1]");
-    assert!(refused(|r| r.links[2].utilisation = -1e-12).contains("utilisation is -0.00"));
-    assert!(refused(|r| r.links[2].utilisation = f64::NAN).contains("utilisation is NaN"));
+    assert!(refusal_of(|r| r.links[2].utilisation = -1e-12).contains("utilisation is -0.00"));
+    assert!(refusal_of(|r| r.links[2].utilisation = f64::NAN).contains("utilisation is NaN"));
 }
 
 #[test]
 fn queues_and_waiting_times_that_cannot_be_are_refused() {
-    assert!(refused(|r| r.links[0].queue_mean = -0.5).starts_with("link access: the mean of"));
-    assert!(refused(|r| r.links[0].queue_p99 = f64::NAN).contains("99th percentile"));
+    assert!(refusal_of(|r| r.links[0].queue_mean = -0.5).starts_with("link access: the mean of"));
+    assert!(refusal_of(|r| r.links[0].queue_p99 = f64::NAN).contains("99th percentile"));
     // The run lasts 10 s.
-    let fault = refused(|r| r.links[0].delay_mean_s = 10.1);
+    let fault = refusal_of(|r| r.links[0].delay_mean_s = 10.1);
     assert_eq!(fault, "link access: the mean waiting time is 10.1 s in a run of 10 s");
 }
 
 #[test]
 fn a_window_that_is_no_number_is_refused() {
-    let fault = refused(|r| r.flows[1].sender.cwnd = f64::INFINITY);
+    let fault = refusal_of(|r| r.flows[1].sender.cwnd = f64::INFINITY);
     assert!(fault.starts_with("flow f1: cwnd is inf and ssthresh "), "{fault}");
-    assert!(refused(|r| r.flows[0].sender.ssthresh = f64::NAN).starts_with("flow f0: cwnd is"));
+    assert!(refusal_of(|r| r.flows[0].sender.ssthresh = f64::NAN).starts_with("flow f0: cwnd is"));
 }
 
 /// 1 Mbit/s for 5 s is 625 kB on the wire. The flow has 21 packets of 1500 B in the queue and on the wire at
@@ -72,7 +72,7 @@ fn a_window_that_is_no_number_is_refused() {
 fn goodput_above_the_narrowest_link_is_refused() {
     let of = |bytes: u64| {
         let plan = plan("fifo");
-        let mut results = ended(&plan).into_ended().finish(&plan, None).unwrap();
+        let mut results = run_to_end(&plan).into_ended().finish(&plan, None).unwrap();
         let flow = &mut results.flows[0];
         flow.receiver.delivered_bytes = flow.receiver_at_warmup.delivered_bytes + bytes;
         check(&results, &plan)
@@ -91,7 +91,7 @@ fn goodput_above_the_narrowest_link_is_refused() {
 fn goodputs_that_together_are_above_a_link_are_refused() {
     let mut plan = plan("fifo");
     plan.flows.iter_mut().for_each(|flow| flow.size = None);
-    let mut results = ended(&plan).into_ended().finish(&plan, None).unwrap();
+    let mut results = run_to_end(&plan).into_ended().finish(&plan, None).unwrap();
     for flow in &mut results.flows {
         flow.receiver.delivered_bytes = flow.receiver_at_warmup.delivered_bytes + 400_000;
     }
@@ -108,7 +108,7 @@ fn goodputs_that_together_are_above_a_link_are_refused() {
 #[test]
 fn what_was_held_at_the_end_of_the_warm_up_is_not_of_the_window() {
     let plan = plan("fifo");
-    let mut results = ended(&plan).into_ended().finish(&plan, None).unwrap();
+    let mut results = run_to_end(&plan).into_ended().finish(&plan, None).unwrap();
     let flow = &mut results.flows[0];
     let before = std::sync::Arc::make_mut(&mut flow.receiver_at_warmup);
     before.held_bytes = 30_000;
@@ -120,36 +120,36 @@ fn what_was_held_at_the_end_of_the_warm_up_is_not_of_the_window() {
 
 #[test]
 fn an_rtt_below_propagation_or_longer_than_the_run_is_refused() {
-    let fault = refused(|r| r.flows[0].sender.rtt_min_s = 0.0199);
+    let fault = refusal_of(|r| r.flows[0].sender.rtt_min_s = 0.0199);
     assert!(fault.starts_with("flow f0: the smallest of "), "{fault}");
     assert!(fault.ends_with("RTT samples is 0.0199 s in a run of 10 s; propagation takes 0.02 s"));
     let sum = |r: &mut Results, mean: f64| {
         let sender = &mut r.flows[0].sender;
         sender.rtt_sum_s = mean * sender.rtt_count as f64;
     };
-    assert!(refused(|r| sum(r, 0.0199)).starts_with("flow f0: the mean of "));
-    assert!(refused(|r| sum(r, 11.0)).starts_with("flow f0: the mean of "));
+    assert!(refusal_of(|r| sum(r, 0.0199)).starts_with("flow f0: the mean of "));
+    assert!(refusal_of(|r| sum(r, 11.0)).starts_with("flow f0: the mean of "));
 }
 
 #[test]
 fn a_transfer_faster_than_propagation_is_refused() {
-    let fault = refused(|r| r.flows[1].sender.completed_s = 0.0199);
+    let fault = refusal_of(|r| r.flows[1].sender.completed_s = 0.0199);
     assert!(
         fault.starts_with("flow f1: all data, which began at 0 s, was acknowledged by 0.0199 s")
     );
     assert!(
-        refused(|r| r.flows[1].sender.completed_s = 10.1).contains("by 10.1 s in a run of 10 s")
+        refusal_of(|r| r.flows[1].sender.completed_s = 10.1).contains("by 10.1 s in a run of 10 s")
     );
 }
 
 /// The second flow transfers 100 kB, all of which arrives.
 #[test]
 fn a_completed_transfer_that_has_not_delivered_its_size_is_refused() {
-    let fault = refused(|r| r.flows[1].receiver.delivered_bytes = 0);
+    let fault = refusal_of(|r| r.flows[1].receiver.delivered_bytes = 0);
     assert!(fault.starts_with("flow f1: a transfer of 100000 B was complete at "), "{fault}");
     assert!(fault.ends_with(" s, of which 0 B were delivered"), "{fault}");
-    assert!(refused(|r| r.flows[1].receiver.delivered_bytes -= 1).contains("99999 B"));
-    let fault = refused(|r| r.flows[1].receiver.delivered_bytes += 1);
+    assert!(refusal_of(|r| r.flows[1].receiver.delivered_bytes -= 1).contains("99999 B"));
+    let fault = refusal_of(|r| r.flows[1].receiver.delivered_bytes += 1);
     assert_eq!(fault, "flow f1: 100001 B of a transfer of 100000 B were delivered");
 }
 
@@ -175,7 +175,7 @@ fn the_packet_behind_the_last_that_vegas_of_ns2_sends_is_no_fault() {
 fn a_transfer_to_a_receiver_that_hides_losses_may_be_complete_before_it_is_delivered() {
     for ahead in [0, 3] {
         let plan = plan_with("fifo", &json!({ "optimistic_acks": ahead }));
-        let results = ended(&plan).into_ended().finish(&plan, None).unwrap();
+        let results = run_to_end(&plan).into_ended().finish(&plan, None).unwrap();
         assert!(results.flows[1].sender.completed_s > 0.0);
         assert!(results.flows[1].receiver.delivered_bytes < 100_000);
         assert_eq!(check(&results, &plan), Ok(()), "{ahead}");
@@ -187,7 +187,7 @@ fn a_transfer_to_a_receiver_that_hides_losses_may_be_complete_before_it_is_deliv
 fn a_packet_that_changes_its_flow_is_noticed() {
     for qdisc in ["fifo", "codel", "drr"] {
         let plan = plan(qdisc);
-        let mut sim = ended(&plan);
+        let mut sim = run_to_end(&plan);
         sim.flows.ends[1].received += 1;
         sim.flows.ends[3].received -= 1;
         let fault = sim.into_ended().finish(&plan, None).unwrap_err();
@@ -201,11 +201,11 @@ fn a_packet_that_changes_its_flow_is_noticed() {
 #[test]
 fn a_packet_that_vanishes_at_a_link_or_on_a_wire_is_noticed() {
     let plan = plan("codel");
-    let mut sim = ended(&plan);
+    let mut sim = run_to_end(&plan);
     sim.links.list[2].count_arrival();
     let fault = sim.into_ended().finish(&plan, None).unwrap_err();
     assert!(fault.starts_with("link narrow: "), "{fault}");
-    let mut sim = ended(&plan);
+    let mut sim = run_to_end(&plan);
     sim.flows.ends[0].sent += 1;
     let fault = sim.into_ended().finish(&plan, None).unwrap_err();
     assert!(fault.contains("packets sent and 0 copied, but"), "{fault}");
@@ -214,14 +214,14 @@ fn a_packet_that_vanishes_at_a_link_or_on_a_wire_is_noticed() {
 #[test]
 fn a_clock_that_goes_back_is_noticed() {
     let plan = plan("fifo");
-    let mut sim = ended(&plan);
+    let mut sim = run_to_end(&plan);
     let progress = sim.schedule.progress[0].done;
     assert!(progress > 0);
     sim.schedule.set_done(0, progress - 1);
     let fault = sim.into_ended().finish(&plan, None).unwrap_err();
     assert!(fault.starts_with("process 0: its clock went back from 10"), "{fault}");
     // The order of turns.
-    let mut sim = ended(&plan);
+    let mut sim = run_to_end(&plan);
     sim.schedule.note_soonest(5);
     sim.schedule.note_soonest(4);
     let fault = sim.into_ended().finish(&plan, None).unwrap_err();
@@ -240,11 +240,11 @@ fn samples_of_more_than_a_turn_of_the_clock_of_timestamps_are_no_fault() {
         compile(&serde_json::from_value(scenario).unwrap()).unwrap()
     };
     let slow = plan(10.0);
-    let results = ended(&slow).into_ended().finish(&slow, None).unwrap();
+    let results = run_to_end(&slow).into_ended().finish(&slow, None).unwrap();
     assert!(results.flows[0].sender.rtt_count > 0);
     assert!(results.flows[0].sender.rtt_min_s < 135.0);
     let fast = plan(1e6);
-    let mut results = ended(&fast).into_ended().finish(&fast, None).unwrap();
+    let mut results = run_to_end(&fast).into_ended().finish(&fast, None).unwrap();
     results.flows[0].sender.rtt_min_s = 39.9;
     assert!(check(&results, &fast).unwrap_err().starts_with("flow f0: the smallest of "));
 }

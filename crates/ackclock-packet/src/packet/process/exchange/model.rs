@@ -167,19 +167,19 @@ impl Model {
     }
 
     /// Times after the end are all the same.
-    fn bounded(&self, time: u8) -> u8 {
+    fn bound(&self, time: u8) -> u8 {
         if time > self.end { NEVER } else { time }
     }
 
     fn clock(&self, of: &Thread, me: usize) -> u8 {
         let soonest = self.next_effect(of, me).min(Self::others(of));
         let next = of.events.iter().map(|event| event.0).min().unwrap_or(NEVER);
-        self.bounded(of.done.max(next.min(soonest)))
+        self.bound(of.done.max(next.min(soonest)))
     }
 
-    fn promised(&self, of: &Thread, me: usize) -> u8 {
+    fn find_promise(&self, of: &Thread, me: usize) -> u8 {
         let of_others = Self::others(of).saturating_add(self.delays[me]);
-        self.bounded(of.promise.max(self.next_effect(of, me).min(of_others)))
+        self.bound(of.promise.max(self.next_effect(of, me).min(of_others)))
     }
 
     /// All states that a step of a thread leads to; none if it cannot go on.
@@ -213,7 +213,7 @@ impl Model {
             Step::Receive => {
                 Self::receive(thread);
                 let has_grown = self.clock(thread, me) > thread.shown_clock
-                    || self.promised(thread, me) > thread.promise;
+                    || self.find_promise(thread, me) > thread.promise;
                 if thread.is_new && has_grown && !thread.is_finished {
                     // Or it has had news too often without a turn.
                     let mut silent = state.clone();
@@ -256,7 +256,7 @@ impl Model {
                 Step::StorePromise
             }
             Step::StorePromise => {
-                thread.promise = self.promised(thread, me);
+                thread.promise = self.find_promise(thread, me);
                 let promise = thread.promise;
                 next.act(me, |exchange| exchange.store_promise(me, promise.into()));
                 Step::StoreNumber
@@ -297,7 +297,7 @@ impl Model {
                     received: thread.received.into(),
                 };
                 let has_raised = next.act(me, |exchange| exchange.note_rest(me, waiting));
-                next.floor = self.bounded(next.floor);
+                next.floor = self.bound(next.floor);
                 if has_raised { Step::ReadNumber } else { Step::Park }
             }
             Step::Park => {

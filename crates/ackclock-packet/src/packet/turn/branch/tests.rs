@@ -13,7 +13,7 @@ fn plan(scenario: &Value) -> Plan {
     compile(&serde_json::from_value(scenario.clone()).unwrap()).unwrap()
 }
 
-fn ended(plan: &Plan) -> Sim<Picoseconds> {
+fn run_to_end(plan: &Plan) -> Sim<Picoseconds> {
     let mut sim = build::<Picoseconds>(plan, &RegistryOnly).unwrap();
     assert_eq!(sim.run(&|| None, &mut |_| true, None), RunEnd::Ended);
     sim
@@ -21,7 +21,7 @@ fn ended(plan: &Plan) -> Sim<Picoseconds> {
 
 fn run(scenario: &Value) -> (Plan, Results) {
     let plan = plan(scenario);
-    let results = ended(&plan).into_ended().finish(&plan, None).unwrap();
+    let results = run_to_end(&plan).into_ended().finish(&plan, None).unwrap();
     (plan, results)
 }
 
@@ -42,12 +42,12 @@ fn tree(groups: &Value) -> Value {
     })
 }
 
-fn arrived(plan: &Plan, results: &Results, link: &str) -> u64 {
+fn count_arrived(plan: &Plan, results: &Results, link: &str) -> u64 {
     results.links[plan.link(link).unwrap().index()].arrived
 }
 
 /// Packets delivered to each receiver of the first group.
-fn delivered(plan: &Plan, results: &Results) -> Vec<u64> {
+fn count_delivered(plan: &Plan, results: &Results) -> Vec<u64> {
     let of = |&flow: &u32| results.flows[flow as usize].receiver.delivered_packets;
     plan.groups[0].receivers.iter().map(of).collect()
 }
@@ -62,16 +62,16 @@ fn a_packet_passes_each_link_once_from_the_graft_on() {
         "src": "s", "receivers": ["a", "b", "c"], "layers": ["80 kbps"], "packet": "1000 B",
         "stop": "9950 ms", "stagger": "2500 ms",
     }])));
-    assert_eq!(delivered(&plan, &results), [99, 74, 50]);
+    assert_eq!(count_delivered(&plan, &results), [99, 74, 50]);
     for (link, packets) in
         [("s->r1", 99), ("r1->a", 99), ("r1->r2", 74), ("r2->b", 74), ("r2->c", 50)]
     {
-        assert_eq!(arrived(&plan, &results, link), packets, "{link}");
+        assert_eq!(count_arrived(&plan, &results, link), packets, "{link}");
     }
     // b joins 8.5 s before the end and repeats its membership each second: nine messages. r2 passes on its
     // first, none of c's join, and those that are a second after its last.
-    assert_eq!(arrived(&plan, &results, "b->r2"), 9);
-    assert_eq!(arrived(&plan, &results, "r2->r1"), 9);
+    assert_eq!(count_arrived(&plan, &results, "b->r2"), 9);
+    assert_eq!(count_arrived(&plan, &results, "r2->r1"), 9);
     let names: Vec<&str> = plan.flows.iter().map(|flow| &*flow.name).collect();
     assert_eq!(names, ["g0:r1", "g0:a", "g0:r2", "g0:b", "g0:c"]);
     assert!(results.warnings.is_empty(), "{:?}", results.warnings);
@@ -86,7 +86,7 @@ fn receivers_get_the_layers_that_they_hold_and_branches_the_most_below_them() {
     // 10, 20 and 40 packets a second. Layer 1 begins a third of 50 ms late, layer 2 two thirds of 25 ms; of each
     // layer the packets before the join at 20.064 ms (at r1: 10.032 ms before) are not seen.
     let (plan, results) = run(&tree(&json!([group(&["a"], 1), group(&["b", "c"], 3)])));
-    assert_eq!(delivered(&plan, &results), [99]);
+    assert_eq!(count_delivered(&plan, &results), [99]);
     let received = |name: &str| {
         let flow = plan.flows.iter().position(|flow| &*flow.name == name).unwrap();
         results.flows[flow].receiver.delivered_packets
@@ -101,12 +101,12 @@ fn receivers_get_the_layers_that_they_hold_and_branches_the_most_below_them() {
 fn a_lost_copy_is_noticed() {
     let plan =
         plan(&tree(&json!([{ "src": "s", "receivers": ["a", "b"], "layers": ["80 kbps"] }])));
-    let mut sim = ended(&plan);
+    let mut sim = run_to_end(&plan);
     sim.groups.branches[1].copies += 1;
     let fault = sim.into_ended().finish(&plan, None).unwrap_err();
     assert!(fault.starts_with("branch 1: "), "{fault}");
     // Two errors that cancel in the sums of the whole run.
-    let mut sim = ended(&plan);
+    let mut sim = run_to_end(&plan);
     sim.flows.ends[3].received += 1;
     sim.flows.ends[5].received -= 1;
     let fault = sim.into_ended().finish(&plan, None).unwrap_err();
@@ -250,7 +250,10 @@ fn packets_are_conserved_behind_every_discipline_and_impairment() {
             scenario["links"] = json!([{ "link": "*", "impairments": impairments }]);
             scenario["flows"] = json!([{ "src": "x", "dst": "b" }, { "src": "x", "dst": "c" }]);
             let (plan, results) = run(&scenario);
-            assert!(delivered(&plan, &results).iter().all(|&packets| packets > 20), "{qdisc}");
+            assert!(
+                count_delivered(&plan, &results).iter().all(|&packets| packets > 20),
+                "{qdisc}"
+            );
         }
     }
 }

@@ -53,11 +53,17 @@ fn a_lossless_class_loses_nothing_and_needs_the_headroom_of_the_closed_form() {
         }));
         assert_eq!(results.links.iter().map(|l| l.drops).sum::<u64>(), 0);
         let expected = 10e9 / 8.0 * (2.0 * delay_s + response) + 64.0 + 3.0 * f64::from(packet);
-        let seen = &results.pfc[link_of(&plan, "a->s")];
-        assert!((seen.headroom as f64 - expected).abs() <= 1.0, "{seen:?}, expected {expected}");
-        assert_eq!((seen.pauses, seen.frames, seen.drops), (1, 1, 0));
-        assert!(seen.most_headroom <= seen.headroom, "{seen:?}");
-        assert!(seen.most_headroom + 3 * u64::from(packet) > seen.headroom, "{seen:?}");
+        let link_result = &results.pfc[link_of(&plan, "a->s")];
+        assert!(
+            (link_result.headroom as f64 - expected).abs() <= 1.0,
+            "{link_result:?}, expected {expected}"
+        );
+        assert_eq!((link_result.pauses, link_result.frames, link_result.drops), (1, 1, 0));
+        assert!(link_result.most_headroom <= link_result.headroom, "{link_result:?}");
+        assert!(
+            link_result.most_headroom + 3 * u64::from(packet) > link_result.headroom,
+            "{link_result:?}"
+        );
     }
 }
 
@@ -69,10 +75,13 @@ fn two_senders_to_one_link_are_each_paused_half_of_the_time() {
         let (plan, results) = run_of(&two_to_one(packet, delay, &switches));
         assert_eq!(results.links.iter().map(|l| l.drops).sum::<u64>(), 0);
         for name in ["h0->r", "h1->r"] {
-            let seen = &results.pfc[link_of(&plan, name)];
-            assert!(seen.pauses > 1 && seen.frames >= 2 * seen.pauses - 1, "{seen:?}");
-            assert!(seen.most_headroom <= seen.headroom, "{seen:?}");
-            assert!((0.8e-3..1.02e-3).contains(&seen.paused_s), "{seen:?}");
+            let link_result = &results.pfc[link_of(&plan, name)];
+            assert!(
+                link_result.pauses > 1 && link_result.frames >= 2 * link_result.pauses - 1,
+                "{link_result:?}"
+            );
+            assert!(link_result.most_headroom <= link_result.headroom, "{link_result:?}");
+            assert!((0.8e-3..1.02e-3).contains(&link_result.paused_s), "{link_result:?}");
         }
         let out = &results.links[link_of(&plan, "r->h2")];
         assert!(out.utilisation > 0.97, "{out:?}");
@@ -83,8 +92,8 @@ fn two_senders_to_one_link_are_each_paused_half_of_the_time() {
 fn too_little_headroom_loses_packets_and_is_no_fault() {
     let switches = json!({ "pfc": { "xoff": 30_000, "headroom": 3000 } });
     let (plan, results) = run_of(&two_to_one(1500, "5 us", &switches));
-    let seen = &results.pfc[link_of(&plan, "h0->r")];
-    assert!(seen.drops > 0 && seen.most_headroom == 3000, "{seen:?}");
+    let link_result = &results.pfc[link_of(&plan, "h0->r")];
+    assert!(link_result.drops > 0 && link_result.most_headroom == 3000, "{link_result:?}");
     assert_eq!(
         results.links[link_of(&plan, "r->h2")].drops,
         results.pfc.iter().map(|l| l.drops).sum::<u64>()
@@ -128,8 +137,8 @@ fn a_pause_blocks_an_innocent_flow() {
     assert_eq!(lossless.links.iter().map(|l| l.drops).sum::<u64>(), 0);
     // x shares its link among three that come in: a gets a third of 10 Gbit/s, and v as much, as the two alternate.
     assert!((goodput(&lossless, 1) - 10.0 / 3.0).abs() < 0.2, "{}", goodput(&lossless, 1));
-    let seen = &lossless.pfc[link_of(&plan, "s->t")];
-    assert!(seen.paused_s > 1e-3, "{seen:?}");
+    let link_result = &lossless.pfc[link_of(&plan, "s->t")];
+    assert!(link_result.paused_s > 1e-3, "{link_result:?}");
 }
 
 /// The same with a class for the innocent flow: only the other one is paused.
@@ -239,7 +248,7 @@ fn a_cluster_and_single_processes_give_the_same() {
 
 #[test]
 fn each_wrong_value_gets_one_sentence() {
-    let said = |switches: Value| -> Vec<String> {
+    let messages_of = |switches: Value| -> Vec<String> {
         let scenario = serde_json::from_value(two_to_one(1000, "1 us", &switches)).unwrap();
         let problems = match compile(&scenario) {
             Ok(plan) => crate::packet::check(&plan, &RegistryOnly),
@@ -278,6 +287,6 @@ fn each_wrong_value_gets_one_sentence() {
             "switches.pfc.lossless[0]: is \"gold\", but the discipline of link r->h0 has no classes that can be paused one by one",
         ),
     ] {
-        assert_eq!(said(switches), [expected]);
+        assert_eq!(messages_of(switches), [expected]);
     }
 }

@@ -7,7 +7,7 @@ use crate::era::Era;
 use crate::error::Problem;
 use crate::registry::Spec;
 
-fn found(spec: Value) -> Vec<Problem> {
+fn find_problems(spec: Value) -> Vec<Problem> {
     let spec = serde_json::from_value(spec).unwrap();
     let env = CcEnv {
         mss: 1000,
@@ -19,7 +19,7 @@ fn found(spec: Value) -> Vec<Problem> {
 }
 
 fn places(spec: Value) -> Vec<String> {
-    found(spec).into_iter().map(|problem| problem.path).collect()
+    find_problems(spec).into_iter().map(|problem| problem.path).collect()
 }
 
 #[test]
@@ -32,11 +32,11 @@ fn all_parameters_at_fault_are_reported_by_path() {
 
 #[test]
 fn a_problem_carries_value_range_and_nearest_name() {
-    let problems = found(json!({ "kind": "cubic", "beta": 2, "fast_convergance": true }));
+    let problems = find_problems(json!({ "kind": "cubic", "beta": 2, "fast_convergance": true }));
     assert_eq!(problems[0].value.as_deref(), Some("2"));
     assert_eq!(problems[0].range.as_deref(), Some("more than 0 and less than 1"));
     assert_eq!(problems[1].nearest.as_deref(), Some("fast_convergence"));
-    assert_eq!(found(json!("cubik"))[0].nearest.as_deref(), Some("cubic"));
+    assert_eq!(find_problems(json!("cubik"))[0].nearest.as_deref(), Some("cubic"));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn an_algorithm_is_built_by_each_of_its_names() {
     let renamed = spec.by_registry_name(cc::registry_name);
     assert_eq!(renamed.kind(), "aimd");
     assert_eq!(renamed.params(), spec.params());
-    assert_eq!(found(json!("renoo"))[0].nearest.as_deref(), Some("reno"));
+    assert_eq!(find_problems(json!("renoo"))[0].nearest.as_deref(), Some("reno"));
 }
 
 /// A bare name is built with the defaults, so there must be one for each parameter.

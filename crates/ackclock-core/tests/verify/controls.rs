@@ -26,7 +26,7 @@ fn bottleneck(link: Value, flows: &[Value]) -> Run {
 }
 
 /// Mean of the segments that wait at the bottleneck.
-fn queued(outcome: &Run) -> f64 {
+fn mean_queue(outcome: &Run) -> f64 {
     outcome.link("a->b").queue_mean
 }
 
@@ -42,7 +42,7 @@ fn copa_keeps_one_over_delta_segments_queued_and_fills_the_link() {
         let outcome = bottleneck(json!({}), &flows);
         let expected = f64::from(count) / delta;
         let (queue, total) =
-            (queued(&outcome), (0..count as usize).map(|i| outcome.goodput(i)).sum::<f64>());
+            (mean_queue(&outcome), (0..count as usize).map(|i| outcome.goodput(i)).sum::<f64>());
         println!(
             "copa x {count}, delta {delta}: {queue:.2} of {expected} segments, {total:.3e} bit/s"
         );
@@ -82,7 +82,7 @@ fn prague_without_accurate_ecn_is_refused_in_one_sentence() {
 fn ledbat_plus_plus_keeps_its_target_delay_between_slowdowns() {
     let outcome = bottleneck(json!({}), &[json!({"cc": "ledbat++"})]);
     let target = 0.06 * RATE;
-    let (queue, rate) = (queued(&outcome), outcome.goodput(0) / (RATE * 8000.0));
+    let (queue, rate) = (mean_queue(&outcome), outcome.goodput(0) / (RATE * 8000.0));
     println!("ledbat++: {queue:.1} of {target:.1} segments queued, {rate:.3} of the link");
     assert!(queue < 1.05 * target && queue > 0.6 * target, "{queue} of {target}");
     assert!(rate > 0.88, "{rate}");
@@ -106,7 +106,7 @@ fn background_controls_yield_to_a_standard_flow() {
 #[test]
 fn c4_fills_the_link_with_a_short_queue() {
     let outcome = bottleneck(json!({}), &[json!({"cc": "c4"})]);
-    let (queue, rate) = (queued(&outcome), outcome.goodput(0) / (RATE * 8000.0));
+    let (queue, rate) = (mean_queue(&outcome), outcome.goodput(0) / (RATE * 8000.0));
     println!("c4: {queue:.1} segments queued, {rate:.3} of the link");
     assert!(rate > 0.9, "{rate}");
     assert!(queue < 0.025 * RATE, "{queue}");
@@ -165,7 +165,7 @@ fn dctcp_keeps_the_queue_and_the_estimate_that_its_paper_derives() {
             "net": wire(link), "flows": flows, "duration": 1, "warmup": 0.3,
             "tcp": {"delayed_ack": 1, "mss": 1000, "accecn": true},
         }));
-        let mean = queued(&outcome);
+        let mean = mean_queue(&outcome);
         let estimates = (0..count).map(|i| outcome.flow(i).sender.probes[0].1);
         let estimate = estimates.sum::<f64>() / count as f64;
         println!(

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Run, cbr, run, wire};
 
-fn shared(qdisc: Value, flows: &[Value], buffer: &str) -> Run {
+fn share_link(qdisc: Value, flows: &[Value], buffer: &str) -> Run {
     run(json!({
         "net": wire(json!({"rate": "10 Mbps", "delay": "1 ms", "buffer": buffer, "qdisc": qdisc})),
         "flows": flows, "duration": 11, "warmup": 1, "record": {"tables": ["packets"]},
@@ -15,7 +15,7 @@ fn shared(qdisc: Value, flows: &[Value], buffer: &str) -> Run {
 }
 
 /// Bytes whose transmission began in the window, by flow.
-fn served(outcome: &Run) -> Vec<f64> {
+fn bytes_served(outcome: &Run) -> Vec<f64> {
     let mut bytes = vec![0.0; outcome.plan.flows.len()];
     for row in outcome
         .packets("a->b")
@@ -41,8 +41,8 @@ fn schedulers_give_max_min_shares() {
         (json!({"kind": "drr", "quantum": 1500}), 1500.0 + 3000.0),
         (json!("fq"), 3000.0),
     ] {
-        let outcome = shared(qdisc.clone(), &flows, "200 pkt");
-        let bytes = served(&outcome);
+        let outcome = share_link(qdisc.clone(), &flows, "200 pkt");
+        let bytes = bytes_served(&outcome);
         println!("{qdisc}: {:?}", bytes.iter().map(|b| b * 8.0 / 1e7).collect::<Vec<_>>());
         for (i, share) in [1e6, 2e6, 3.5e6, 3.5e6].into_iter().enumerate() {
             assert!((bytes[i] - share * 10.0 / 8.0).abs() <= bound, "{qdisc} {i}: {}", bytes[i]);
@@ -60,8 +60,9 @@ fn schedulers_give_max_min_shares() {
 fn weights_divide_the_link_as_given() {
     // Keys of class `stream`: flow i's data is 2 i. Shares 3 : 1 : 0.5 of 10 Mb/s; 2 Max as above.
     let flows = [cbr("a", "b", 9e6, 1500), cbr("a", "b", 9e6, 700), cbr("a", "b", 9e6, 300)];
-    let outcome = shared(json!({"kind": "fq", "weights": [3, 1, 1, 1, 0.5, 1]}), &flows, "300 pkt");
-    let bytes = served(&outcome);
+    let outcome =
+        share_link(json!({"kind": "fq", "weights": [3, 1, 1, 1, 0.5, 1]}), &flows, "300 pkt");
+    let bytes = bytes_served(&outcome);
     println!("{bytes:?}");
     let total: f64 = bytes.iter().sum();
     for (bytes, weight) in bytes.iter().zip([3.0, 1.0, 0.5]) {
@@ -85,7 +86,7 @@ fn a_leaky_bucket_among_greedy_flows_meets_its_delay_bound() {
         cbr("a", "b", 20e6, 500),
     ];
     let delay = |qdisc: Value| {
-        let outcome = shared(qdisc, &flows, "400 pkt");
+        let outcome = share_link(qdisc, &flows, "400 pkt");
         assert_eq!(outcome.flow(0).lost_data, 0);
         let mut arrived: HashMap<u32, u64> = HashMap::new();
         let mut worst = 0.0f64;

@@ -99,7 +99,7 @@ fn published_hot() -> PathBuf {
 
 /// Nodes that are no leaves, each with its number of leaves, and the links between them. Leaves of one
 /// node can be exchanged, so two graphs are isomorphic where these are.
-fn collapsed(graph: &Neighbours) -> UnGraph<usize, ()> {
+fn collapse_leaves(graph: &Neighbours) -> UnGraph<usize, ()> {
     let mut tree = UnGraph::new_undirected();
     let mut index = BTreeMap::new();
     for (node, near) in graph.iter().filter(|(_, near)| near.len() > 1) {
@@ -216,7 +216,7 @@ mod needs_data {
         let published = neighbours(rows.iter().map(|r| (r[0], r[1])));
         let hot = layout(json!({"kind": "hot"}));
         assert_eq!(rows.len(), hot.links.len());
-        let (ours, theirs) = (collapsed(&of(&hot)), collapsed(&published));
+        let (ours, theirs) = (collapse_leaves(&of(&hot)), collapse_leaves(&published));
         assert_eq!((theirs.node_count(), theirs.edge_count()), (171, 220));
         assert!(is_isomorphic_matching(&ours, &theirs, |a, b| a == b, |(), ()| true));
 

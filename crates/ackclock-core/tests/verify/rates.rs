@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Run, cbr, run, wire};
 
-fn backlogged(
+fn run_backlogged(
     schedule: Value,
     qdisc: &str,
     load: f64,
@@ -30,7 +30,7 @@ fn a_backlogged_link_delivers_the_integral_of_its_rate() {
         {"at": 1, "rate": 8e6}, {"at": 2.5, "rate": 0}, {"at": 4, "rate": 1e6}, {"at": 5, "rate": 12e6},
     ]});
     for qdisc in ["fifo", "drr"] {
-        let outcome = backlogged(steps.clone(), qdisc, 20e6, 1000, 7.0, 0.0);
+        let outcome = run_backlogged(steps.clone(), qdisc, 20e6, 1000, 7.0, 0.0);
         let link = outcome.link("a->b");
         let excess = link.departed_bytes as f64 - 5_000_000.0;
         assert!((0.0..=1000.0).contains(&excess), "{qdisc}: {excess}");
@@ -66,8 +66,14 @@ fn packets_leave_at_opportunities_and_only_then() {
     // A packet leaves with its opportunity; its successor begins to wait at that moment.
     for qdisc in ["fifo", "drr"] {
         for warmup in [0.0, 0.2] {
-            let outcome =
-                backlogged(json!({"mahimahi": [1, 3, 3, 10]}), qdisc, 20e6, 1500, 1.0005, warmup);
+            let outcome = run_backlogged(
+                json!({"mahimahi": [1, 3, 3, 10]}),
+                qdisc,
+                20e6,
+                1500,
+                1.0005,
+                warmup,
+            );
             let link = outcome.link("a->b");
             // 100 periods of four, by 1.0005 s; one more packet waits in the transmitter.
             assert_eq!(link.departed, 401, "{qdisc}");
@@ -88,7 +94,8 @@ fn packets_leave_at_opportunities_and_only_then() {
 #[test]
 fn two_small_packets_share_an_opportunity() {
     // 750 B: two to an opportunity, so twice as many packets and the same bytes.
-    let outcome = backlogged(json!({"mahimahi": [1, 3, 3, 10]}), "fifo", 20e6, 750, 1.0005, 0.0);
+    let outcome =
+        run_backlogged(json!({"mahimahi": [1, 3, 3, 10]}), "fifo", 20e6, 750, 1.0005, 0.0);
     let bytes = outcome.link("a->b").departed_bytes;
     assert!((400 * 1500..=400 * 1500 + 1500).contains(&bytes), "{bytes}");
 }
@@ -116,7 +123,7 @@ mod needs_data {
             // The first packet arrives at 0 and may use an opportunity at 0 itself.
             let duration = (last as f64 + 0.5) / 1000.0;
             let outcome =
-                backlogged(json!({"mahimahi": times}), "fifo", 100e6, 1500, duration, 0.0);
+                run_backlogged(json!({"mahimahi": times}), "fifo", 100e6, 1500, duration, 0.0);
             let link = outcome.link("a->b");
             println!(
                 "{name}: {} opportunities in {duration} s, {} departures, utilisation {}",

@@ -32,7 +32,7 @@ fn net() -> Value {
     ]})
 }
 
-fn routed(routing: &str, extra: Value) -> Run {
+fn run_routed(routing: &str, extra: Value) -> Run {
     let mut flow = json!({"src": "a", "dst": "d", "size": "20 kB"});
     crate::common::extend(&mut flow, extra);
     run(
@@ -43,18 +43,18 @@ fn routed(routing: &str, extra: Value) -> Run {
 #[test]
 fn routes_minimise_the_requested_metric() {
     // Hops: two ways of two; c comes before b in the list of nodes.
-    let outcome = routed("hops", json!({}));
+    let outcome = run_routed("hops", json!({}));
     assert_eq!(path(&outcome, 0, false), ["a->c", "c->d"]);
     assert_eq!(path(&outcome, 0, true), ["d->c", "c->a"]);
-    assert_eq!(path(&routed("delay", json!({})), 0, false), ["a->e", "e->f", "f->d"]);
-    assert_eq!(path(&routed("weight", json!({})), 0, false), ["a->b", "b->d"]);
+    assert_eq!(path(&run_routed("delay", json!({})), 0, false), ["a->e", "e->f", "f->d"]);
+    assert_eq!(path(&run_routed("weight", json!({})), 0, false), ["a->b", "b->d"]);
     assert!(outcome.flow(0).sender.completed_s > 0.0);
 }
 
 #[test]
 fn given_routes_are_obeyed_either_way() {
     let outcome =
-        routed("hops", json!({"route": ["a", "b", "d"], "ack_route": ["d", "f", "e", "a"]}));
+        run_routed("hops", json!({"route": ["a", "b", "d"], "ack_route": ["d", "f", "e", "a"]}));
     assert_eq!(path(&outcome, 0, false), ["a->b", "b->d"]);
     assert_eq!(path(&outcome, 0, true), ["d->f", "f->e", "e->a"]);
     assert!(outcome.flow(0).sender.completed_s > 0.0);
@@ -65,7 +65,7 @@ fn given_routes_are_obeyed_either_way() {
 
 #[test]
 fn a_way_round_a_loop_is_a_way() {
-    let outcome = routed("hops", json!({"route": ["a", "b", "d", "c", "a", "e", "f", "d"]}));
+    let outcome = run_routed("hops", json!({"route": ["a", "b", "d", "c", "a", "e", "f", "d"]}));
     assert_eq!(path(&outcome, 0, false), ["a->b", "b->d", "d->c", "c->a", "a->e", "e->f", "f->d"]);
     assert!(outcome.flow(0).sender.completed_s > 0.0);
 }

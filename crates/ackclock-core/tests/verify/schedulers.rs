@@ -11,7 +11,7 @@ fn on_link(qdisc: Value, flows: Value) -> Value {
     })
 }
 
-fn named(id: &str, rate: f64, more: Value) -> Value {
+fn flow_with_id(id: &str, rate: f64, more: Value) -> Value {
     let mut flow = cbr("a", "b", rate, 1000);
     extend(&mut flow, json!({ "id": id }));
     extend(&mut flow, more);
@@ -33,9 +33,9 @@ fn what_a_class_leaves_goes_to_its_siblings() {
         { "name": "b", "takes": { "dscp": ["af11"] } },
     ] });
     let flows = json!([
-        named("a1", 9e6, json!({})),
-        named("a2", 1.5e6, json!({})),
-        named("b1", 9e6, json!({ "dscp": "af11" })),
+        flow_with_id("a1", 9e6, json!({})),
+        flow_with_id("a2", 1.5e6, json!({})),
+        flow_with_id("b1", 9e6, json!({ "dscp": "af11" })),
     ]);
     let outcome = run(on_link(tree, flows));
     for (got, due) in megabits(&outcome, 3).iter().zip([6.0, 1.5, 2.5]) {
@@ -47,7 +47,10 @@ fn what_a_class_leaves_goes_to_its_siblings() {
 
 #[test]
 fn strict_priority_starves_and_weighted_does_not() {
-    let flows = json!([named("low", 8e6, json!({})), named("high", 9e6, json!({ "dscp": 46 })),]);
+    let flows = json!([
+        flow_with_id("low", 8e6, json!({})),
+        flow_with_id("high", 9e6, json!({ "dscp": 46 })),
+    ]);
     let strict = json!({ "kind": "priority", "classes": [{ "takes": { "dscp": ["ef"] } }, {}] });
     let rates = megabits(&run(on_link(strict, flows.clone())), 2);
     assert!((rates[1] - 9.0).abs() < 0.01 && (rates[0] - 1.0).abs() < 0.02, "{rates:?}");
@@ -113,7 +116,7 @@ fn queueing_that_is_known_does_no_harm_to_the_first() {
 #[test]
 fn what_is_wrong_with_classes_is_reported_where_it_is() {
     let refusal = |qdisc: Value, more: Value| {
-        let all = problems(&on_link(qdisc, json!([named("one", 1e6, more)])));
+        let all = problems(&on_link(qdisc, json!([flow_with_id("one", 1e6, more)])));
         let [(path, message)] = &all[..] else { panic!("{all:?}") };
         (path.clone(), message.clone())
     };

@@ -304,6 +304,6 @@ pub(crate) fn dynamics(arguments: &[String]) -> Outcome<Value> {
         "most_active": report.most_active,
         "solved_per_event": report.effort.solved as f64 / report.events as f64,
         "looked_at_per_event": report.effort.looked_at as f64 / report.events as f64,
-        "whole": report.effort.whole,
+        "whole": report.effort.full_solutions,
     }))
 }

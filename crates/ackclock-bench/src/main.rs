@@ -119,7 +119,7 @@ fn read(path: &str) -> Outcome<Scenario> {
     serde_json::from_str(&text).map_err(|e| format!("{path}: {e}"))
 }
 
-fn planned(scenario: &Scenario) -> Outcome<Plan> {
+fn plan_scenario(scenario: &Scenario) -> Outcome<Plan> {
     compile::compile(scenario).map_err(|problems| format!("{problems:?}"))
 }
 
@@ -139,7 +139,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// Simulates; the CPU time of a run includes the building of its engine, some milliseconds.
 fn run(order: &Order) -> Outcome<Value> {
     let clock = Cpu::start();
-    let plan = planned(&read(&order.scenario)?)?;
+    let plan = plan_scenario(&read(&order.scenario)?)?;
     let setup = clock.seconds();
     let before = resident_kib();
     let (mut cpu, mut wall) = (Vec::new(), Vec::new());
@@ -205,7 +205,7 @@ fn setup(order: &Order) -> Outcome<Value> {
         let scenario: Scenario = serde_json::from_str(&text).map_err(|e| e.to_string())?;
         parse.push(clock.seconds());
         let clock = Cpu::start();
-        let plan = planned(&scenario)?;
+        let plan = plan_scenario(&scenario)?;
         compiling.push(clock.seconds());
         let ready = resident_kib();
         let clock = Cpu::start();
@@ -245,9 +245,9 @@ fn check(order: &Order) -> Outcome<Value> {
 /// Two replications one after the other against two at a time, in turns.
 fn pair(order: &Order) -> Outcome<Value> {
     let mut scenario = read(&order.scenario)?;
-    let first = planned(&scenario)?;
+    let first = plan_scenario(&scenario)?;
     scenario.seed += 1;
-    let second = planned(&scenario)?;
+    let second = plan_scenario(&scenario)?;
     let (mut serial, mut parallel) = (Vec::new(), Vec::new());
     let mut same = true;
     for _ in 0..order.repeat {

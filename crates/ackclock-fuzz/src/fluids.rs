@@ -72,7 +72,7 @@ fn answer(input: &mut Input<'_>, spec: &Spec) {
             capacity,
             offered: own_rate + other_rates,
             aggregate: (own_rate + other_rates).powi(2),
-            own: own_rate,
+            own_rate,
         }]
     };
     let hops: Vec<[Hop; 1]> = demand.iter().map(|&own_rate| hop(own_rate)).collect();

@@ -35,7 +35,7 @@ pub fn edit_toml(request: &str) -> Vec<u8> {
 pub fn explain(text: &str) -> Vec<u8> {
     let problems = api::check_typed(text);
     if !problems.is_empty() {
-        return refused(&problems);
+        return encode_problems(&problems);
     }
     let net = serde_json::from_str::<Value>(text).map(|s| s["net"].to_string());
     let layout = net.map_or_else(|_| Ok(String::from("null")), |net| api::layout(&net));
@@ -43,7 +43,7 @@ pub fn explain(text: &str) -> Vec<u8> {
         (Ok(explained), Ok(layout)) => {
             format!(r#"{{"explained": {explained}, "layout": {layout}}}"#)
         }
-        (Err(problems), _) | (_, Err(problems)) => return refused(&problems),
+        (Err(problems), _) | (_, Err(problems)) => return encode_problems(&problems),
     };
     block::of_text(&head)
 }
@@ -69,16 +69,16 @@ pub fn run(
     let chunks = Parts { rows, take: &mut take };
     match api::run_in_parts(text, &RegistryOnly, Effort::default(), &mut progress, chunks) {
         Ok(Output { summary, tables, .. }) => block::of_run(&summary, tables),
-        Err(RunError::Input(problems)) => refused(&problems),
-        Err(RunError::Algorithm(message)) => refused(&[Problem::new("", message)]),
-        Err(RunError::Fault(broken)) => refused(&[Problem::new(
+        Err(RunError::Input(problems)) => encode_problems(&problems),
+        Err(RunError::Algorithm(message)) => encode_problems(&[Problem::new("", message)]),
+        Err(RunError::Fault(broken)) => encode_problems(&[Problem::new(
             "",
             format!("a fault of the engine, please report it: {broken}"),
         )]),
-        Err(RunError::Interrupted) => refused(&[Problem::new("", "the run was stopped")]),
+        Err(RunError::Interrupted) => encode_problems(&[Problem::new("", "the run was stopped")]),
     }
 }
 
-fn refused(problems: &[Problem]) -> Vec<u8> {
+fn encode_problems(problems: &[Problem]) -> Vec<u8> {
     block::of_text(&json!({ "problems": problems }).to_string())
 }

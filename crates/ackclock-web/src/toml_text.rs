@@ -53,7 +53,7 @@ fn set(table: &mut dyn TableLike, path: &[Value], value: &Value) -> Result<(), S
         tail => {
             let below = table.entry(key).or_insert_with(toml_edit::table);
             if below.is_value() && !below.is_inline_table() {
-                *below = named(below);
+                *below = to_table(below);
             }
             let below = below.as_table_like_mut().ok_or_else(|| format!("`{key}` is no table"))?;
             set(below, tail, value)?;
@@ -63,7 +63,7 @@ fn set(table: &mut dyn TableLike, path: &[Value], value: &Value) -> Result<(), S
 }
 
 /// `cc = "aimd"` as `cc = { kind = "aimd" }`, so that parameters have a place.
-fn named(name: &Item) -> Item {
+fn to_table(name: &Item) -> Item {
     let mut table = toml_edit::InlineTable::new();
     if let Some(name) = name.as_value() {
         table.insert("kind", name.clone().decorated("", ""));
@@ -119,22 +119,22 @@ mod tests {
 
     const TEXT: &str = "# A question.\nduration = \"60 s\" # one minute\n\n[net]\nrate = \"20 Mbps\"\n\n[[flows]]\nid = \"a\"\ncc = \"aimd\"\n";
 
-    fn edited(path: &Value, value: &Value) -> String {
+    fn edit_example(path: &Value, value: &Value) -> String {
         let path = path.as_array().expect("a path");
         edit(TEXT, path, value)["text"].as_str().expect("an edited text").to_owned()
     }
 
     #[test]
     fn an_edit_changes_its_line_only() {
-        let text = edited(&json!(["duration"]), &json!("5 s"));
+        let text = edit_example(&json!(["duration"]), &json!("5 s"));
         assert_eq!(text, TEXT.replace("60 s", "5 s"));
-        let text = edited(&json!(["net", "rate"]), &json!("1 Mbps"));
+        let text = edit_example(&json!(["net", "rate"]), &json!("1 Mbps"));
         assert_eq!(text, TEXT.replace("20 Mbps", "1 Mbps"));
     }
 
     #[test]
     fn a_parameter_turns_a_name_into_a_table() {
-        let text = edited(&json!(["flows", 0, "cc", "b"]), &json!(0.7));
+        let text = edit_example(&json!(["flows", 0, "cc", "b"]), &json!(0.7));
         let data = &read(&text)["data"];
         assert_eq!(data["flows"][0]["cc"], json!({ "kind": "aimd", "b": 0.7 }));
         assert!(text.starts_with("# A question."));
@@ -142,14 +142,14 @@ mod tests {
 
     #[test]
     fn items_are_added_and_taken_out() {
-        let text = edited(&json!(["flows", 1]), &json!({ "id": "b", "cc": "cubic" }));
+        let text = edit_example(&json!(["flows", 1]), &json!({ "id": "b", "cc": "cubic" }));
         assert_eq!(read(&text)["data"]["flows"][1], json!({ "id": "b", "cc": "cubic" }));
-        let text = edited(&json!(["flows", 0]), &Value::Null);
+        let text = edit_example(&json!(["flows", 0]), &Value::Null);
         assert_eq!(
             read(&text)["data"].get("flows").map_or(0, |f| f.as_array().map_or(0, Vec::len)),
             0
         );
-        let text = edited(&json!(["flows", 0, "id"]), &Value::Null);
+        let text = edit_example(&json!(["flows", 0, "id"]), &Value::Null);
         assert_eq!(read(&text)["data"]["flows"][0], json!({ "cc": "aimd" }));
     }
 

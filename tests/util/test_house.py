@@ -130,6 +130,20 @@ def test_vague_names_count_in_long_functions_and_participles_by_themselves():
         "joined",
         "_kept",
     ]
+    rust = (
+        "struct Row {\n    pub at: Time, // words\n}\n"
+        "fn shared<'at>(kept: u8, list: &[u8]) -> u8 {\n    let mut found = kept;\n"
+        "    for part in list {\n        join(Row { at: part });\n    }\n}\n"
+    )
+    names = check_names.rust_names(rust)
+    assert sorted(names["rust variables"]) == [
+        ("at", 2),
+        ("found", 5),
+        ("kept", 4),
+        ("list", 4),
+        ("part", 6),
+    ]
+    assert names["rust functions"] == [("shared", 4)]
 
 
 @pytest.mark.slow  # `make lint` runs the same

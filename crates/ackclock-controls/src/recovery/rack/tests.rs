@@ -233,7 +233,7 @@ fn the_acknowledgement_of_just_the_probe_decides_nothing() {
 /// A duplicate of it, without blocks, ends the episode: original and probe have arrived (RFC 8985 section 7.4.2).
 #[test]
 fn a_duplicate_behind_the_probe_ends_the_episode_without_a_loss() {
-    let mut bench = Bench::probed();
+    let mut bench = Bench::after_probe();
     for (now, ack) in [(605, 5), (606, 5), (611, 6)] {
         assert!(bench.acknowledge(now, ack, &[]).entered.is_none(), "{now} ms");
     }

@@ -1,6 +1,6 @@
 //! Switches of the plan: which nodes they are, their memory, thresholds and headrooms.
 
-use super::plan::{Plan, PlanPfc, PlanSwitches};
+use super::plan::{Plan, PlanFlow, PlanPfc, PlanSwitches};
 use crate::era::Era;
 use crate::error::Problem;
 use crate::ids::LinkId;
@@ -32,7 +32,7 @@ pub(super) fn settle(
     if problems.len() > before {
         return None;
     }
-    let largest = plan.flows.iter().flat_map(|flow| flow.packet_sizes()).max().unwrap_or(0);
+    let largest = plan.flows.iter().flat_map(PlanFlow::packet_sizes).max().unwrap_or(0);
     let pfc = switches.pfc.as_ref().map(|pfc| PlanPfc {
         lossless: pfc.lossless.clone(),
         xoff: pfc.xoff.map(|bytes| bytes.0),

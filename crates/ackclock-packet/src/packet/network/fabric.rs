@@ -47,7 +47,7 @@ pub(crate) struct Pauses {
     /// Time during which any class was paused, up to `since`.
     pub(crate) total_ps: u64,
     /// Frames that paused a class more.
-    pub(crate) pauses: u64,
+    pub(crate) begun: u64,
     /// Frames that arrived.
     pub(crate) frames: u64,
     /// Classes of frames that take effect later.
@@ -62,7 +62,7 @@ impl Pauses {
         if self.paused != 0 {
             self.total_ps += now - self.since;
         }
-        self.pauses += u64::from(paused & !self.paused != 0);
+        self.begun += u64::from(paused & !self.paused != 0);
         (self.paused, self.since) = (paused, now);
     }
 

@@ -155,33 +155,30 @@ impl Memory {
         let size = u64::from(size);
         let has_room = self.used.saturating_add(size) <= self.shared;
         let queue = way.egress * self.classes + way.class;
-        match way.ingress.filter(|_| self.is_lossless(way.class)) {
-            Some(i) => {
-                let xoff = self.xoff(self.used);
-                let ingress = &mut self.ingress[i];
-                let occupancy = &mut ingress.held[way.class];
-                if has_room && occupancy.total() + size <= xoff {
-                    occupancy.shared += size;
-                    self.used += size;
-                } else if occupancy.headroom + size <= ingress.headroom {
-                    occupancy.headroom += size;
-                    occupancy.most_headroom = occupancy.most_headroom.max(occupancy.headroom);
-                    ingress.paused |= 1 << way.class;
-                } else {
-                    occupancy.drops += 1;
-                    ingress.paused |= 1 << way.class;
-                    return false;
-                }
-                occupancy.most = occupancy.most.max(occupancy.total());
-            }
-            None => {
-                let is_short =
-                    self.is_lossless(way.class) || self.queues[queue] < self.dynamic(self.used);
-                if !has_room || !is_short {
-                    return false;
-                }
+        if let Some(i) = way.ingress.filter(|_| self.is_lossless(way.class)) {
+            let xoff = self.xoff(self.used);
+            let ingress = &mut self.ingress[i];
+            let occupancy = &mut ingress.held[way.class];
+            if has_room && occupancy.total() + size <= xoff {
+                occupancy.shared += size;
                 self.used += size;
+            } else if occupancy.headroom + size <= ingress.headroom {
+                occupancy.headroom += size;
+                occupancy.most_headroom = occupancy.most_headroom.max(occupancy.headroom);
+                ingress.paused |= 1 << way.class;
+            } else {
+                occupancy.drops += 1;
+                ingress.paused |= 1 << way.class;
+                return false;
             }
+            occupancy.most = occupancy.most.max(occupancy.total());
+        } else {
+            let is_short =
+                self.is_lossless(way.class) || self.queues[queue] < self.dynamic(self.used);
+            if !has_room || !is_short {
+                return false;
+            }
+            self.used += size;
         }
         self.most_used = self.most_used.max(self.used);
         self.queues[queue] += size;

@@ -38,7 +38,7 @@ pub(crate) fn results<C: Clock>(fabric: &Fabric, links: &[Link<C>], end: u64) ->
     let result = |link: &Link<C>| {
         let pauses = link.pauses();
         PfcResult {
-            pauses: pauses.map_or(0, |of| of.pauses),
+            pauses: pauses.map_or(0, |of| of.begun),
             frames: pauses.map_or(0, |of| of.frames),
             paused_s: Time(pauses.map_or(0, |of| of.time(C::ps(end)))).seconds(),
             ..PfcResult::default()
@@ -198,7 +198,7 @@ fn find_stuck(fabric: &Fabric) -> FxHashMap<Stuck, Stuck> {
                 let total = left(i, class, &mut waits_for);
                 match waits_for {
                     Some(link) if total > memory.xon(used) => {
-                        still_stuck.push((key, (link, class)))
+                        still_stuck.push((key, (link, class)));
                     }
                     _ => freed.push(key),
                 }

@@ -186,9 +186,9 @@ fn a_circle_of_full_buffers_is_a_deadlock_and_reported() {
 }
 
 /// A data centre with pauses.
-fn data_centre(delay: &str, switches: Value, seed: u64, qdisc: &str) -> Plan {
+fn data_centre(delay: &str, switches: &Value, seed: u64, qdisc: &str) -> Plan {
     let flow = |i: u64| {
-        json!({ "src": format!("h{i}"), "dst": if i % 3 == 0 { "h0" } else { "h9" }, "start": format!("{} us", (seed + i) % 7),
+        json!({ "src": format!("h{i}"), "dst": if i.is_multiple_of(3) { "h0" } else { "h9" }, "start": format!("{} us", (seed + i) % 7),
                 "size": "200 kB", "cc": "reno" })
     };
     planned(&json!({
@@ -219,7 +219,7 @@ proptest! {
             Some(xoff) => json!({ "xoff": xoff, "response": response }),
             None => json!({ "response": response }),
         };
-        let plan = data_centre(delay, json!({ "memory": "2 MB", "alpha": 0.02, "pfc": pfc }), seed, "fifo");
+        let plan = data_centre(delay, &json!({ "memory": "2 MB", "alpha": 0.02, "pfc": pfc }), seed, "fifo");
         let on = |threads| run_on(&plan, &RegistryOnly, threads, &mut |_| true, None).unwrap();
         let (one, _) = on(Threads::One);
         prop_assert!(one.pfc.iter().map(|link| link.pauses).sum::<u64>() > 0);
@@ -238,7 +238,7 @@ proptest! {
 fn a_cluster_and_single_processes_give_the_same() {
     use crate::packet::{Tactics, run_by};
     let plan =
-        data_centre("50 ns", json!({ "memory": "2 MB", "alpha": 0.1, "pfc": {} }), 3, "fifo");
+        data_centre("50 ns", &json!({ "memory": "2 MB", "alpha": 0.1, "pfc": {} }), 3, "fifo");
     let by = |clusters| {
         let tactics = Tactics { clusters, stubs: true, prefetch: false };
         described(run_by(&plan, &RegistryOnly, tactics).unwrap())

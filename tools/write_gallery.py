@@ -52,6 +52,12 @@ ENTRIES = {
         'browsing = scenario.replace(traffic=[{"generator": pages}])\n'
         "figure = ac.plot.completions(browsing.run())"
     ),
+    "slowdown": (
+        'sizes = {"kind": "measured", "workload": "web-search"}\n'
+        'pages = {"kind": "poisson", "rate": 3, "sizes": sizes}\n'
+        'browsing = scenario.replace(traffic=[{"generator": pages}])\n'
+        "figure = ac.plot.slowdown(browsing.run())"
+    ),
     "sequence": 'figure = ac.plot.sequence(run, flows=["reno"])',
     "states": "figure = ac.plot.states(run)",
     "ledger": (

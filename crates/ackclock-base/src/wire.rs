@@ -1,10 +1,13 @@
 //! The packet: what travels over links and waits in queues.
 
 mod options;
+mod telemetry;
 
 pub use options::{
     AckFrame, FramePart, MAX_SACK_BLOCKS, MarkCounts, Options, SackBlock, TcpOptions, Timestamps,
 };
+
+pub use telemetry::{NO_RECORDS, PathRecords, PortRecord};
 
 use crate::ids::FlowId;
 use crate::units::{Span, Time};

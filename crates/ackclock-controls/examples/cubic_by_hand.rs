@@ -44,8 +44,13 @@ fn window_after_a_loss(
 
 /// A control by its name, or with parameters by a table: `{ "kind": "cubic", "beta": 0.5 }`.
 fn control(spec: &Spec) -> Result<Box<dyn CongestionControl>, Vec<Problem>> {
-    let env =
-        CcEnv { mss: 1200, wire_size: 1228, line_rate: BitRate(10_000_000_000), era: Era::Rfc };
+    let env = CcEnv {
+        mss: 1200,
+        wire_size: 1228,
+        line_rate: BitRate(10_000_000_000),
+        round_trip: Span::from_micros(20),
+        era: Era::Rfc,
+    };
     cc::build(spec, &env, "cc")
 }
 

@@ -13,6 +13,7 @@ fn find_problems(spec: Value) -> Vec<Problem> {
         mss: 1000,
         wire_size: 1000,
         line_rate: crate::units::BitRate(10_000_000_000),
+        round_trip: crate::units::Span::from_micros(20),
         era: Era::Rfc,
     };
     cc::build(&spec, &env, "cc").err().unwrap_or_default()

@@ -4,7 +4,7 @@ use crate::outbox::Outbox;
 use crate::record::{FlowSample, Recorder};
 use crate::rng::Stream;
 use crate::units::Time;
-use crate::wire::Packet;
+use crate::wire::{NO_RECORDS, Packet, PathRecords};
 
 /// When an endpoint is due to be called, and when it decided so.
 ///
@@ -34,6 +34,20 @@ pub struct EndpointCtx<'a> {
     pub rng: &'a mut Stream,
     /// Where observations go.
     pub record: &'a mut Recorder,
+    /// What switches noted of packets.
+    pub ports: &'a PathRecords,
+}
+
+impl<'a> EndpointCtx<'a> {
+    /// A context in which no switch notes anything.
+    pub fn new(
+        now: Time,
+        out: &'a mut Outbox,
+        rng: &'a mut Stream,
+        record: &'a mut Recorder,
+    ) -> Self {
+        Self { now, out, rng, record, ports: &NO_RECORDS }
+    }
 }
 
 /// One end of a flow. Never reads a clock; has at most one deadline at a time.
@@ -52,6 +66,10 @@ pub trait Endpoint: Send {
     fn snapshot(&self) -> Snapshot;
     /// Fills in what this end knows of its flow's state now.
     fn sample(&self, row: &mut FlowSample);
+    /// Packets of which it reads what switches noted ([`EndpointCtx::ports`]); 0: it reads nothing of it.
+    fn reported_packets(&self) -> u32 {
+        0
+    }
     /// A message if this endpoint's control has failed and the run must stop.
     fn failure(&self) -> Option<String> {
         None

@@ -30,6 +30,7 @@ pub(crate) fn run(data: &[u8]) {
         mss: 1 + input.word() % 9000,
         wire_size: 1 + input.word() % 9000,
         line_rate: BitRate(10_000_000_000),
+        round_trip: Span::from_micros(20),
         era,
     };
     if input.one_in(8) {

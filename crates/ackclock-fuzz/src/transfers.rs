@@ -97,6 +97,7 @@ fn build(input: &mut Input<'_>, segments: u64) -> Option<(Pair, u64)> {
         mss: config.mss,
         wire_size: config.wire_size(),
         line_rate: BitRate(10_000_000_000),
+        round_trip: Span::from_micros(20),
         era,
     };
     let cc = cc::build(&cc, &env, "cc").ok()?;
@@ -185,6 +186,7 @@ fn quic(
         mss: config.segment(),
         wire_size: config.segment() + 67,
         line_rate: BitRate(10_000_000_000),
+        round_trip: Span::from_micros(20),
         era: Era::Rfc,
     };
     let rule = slow_start::build(&spec(input, &RULES), &env, "slow_start").ok()?;
@@ -262,12 +264,7 @@ impl Wire {
         f: impl FnOnce(&mut dyn Endpoint, &mut EndpointCtx<'_>),
     ) {
         let mut out = Outbox::default();
-        let mut ctx = EndpointCtx {
-            now: self.now,
-            out: &mut out,
-            rng: &mut self.rngs[which],
-            record: &mut self.record,
-        };
+        let mut ctx = EndpointCtx::new(self.now, &mut out, &mut self.rngs[which], &mut self.record);
         f(&mut *ends[which], &mut ctx);
         for packet in out.take() {
             self.carry(which, packet);

@@ -19,6 +19,7 @@ from ackclock.analysis.fairness import (
     spread,
 )
 from ackclock.analysis.harm import harm, harm_table
+from ackclock.analysis.slowdown import slowdown_by_size
 from ackclock.analysis.warm_up import WarmUp, find_warm_up
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "legout_sigma",
     "max_min_distance",
     "max_min_share",
+    "slowdown_by_size",
     "spread",
 ]
 

@@ -7,7 +7,7 @@
 ``totals.events``            a number of the summary
 ===========================  ====================================================================
 
-Functions: mean, sum, min, max, median, p95 (95th percentile), std, count, jain, and those that
+Functions: mean, sum, min, max, median, p95 and p99 (percentiles), std, count, jain, and those that
 `register` adds. A metric may also be any function of a run's tables.
 """
 
@@ -51,6 +51,7 @@ FUNCTIONS: dict[str, Reduce] = {
     "max": lambda v: float(np.max(v)),
     "median": lambda v: float(np.median(v)),
     "p95": lambda v: float(np.percentile(v, 95)),
+    "p99": lambda v: float(np.percentile(v, 99)),
     "std": lambda v: float(np.std(v, ddof=1)) if len(v) > 1 else float("nan"),
     "jain": _jain,
 }
@@ -172,7 +173,7 @@ def within_range(metric: str | Reader, low: float, high: float) -> tuple[float, 
     parsed = parse(metric)
     if parsed.function in RANGES:
         least, most = RANGES[parsed.function]
-    elif parsed.function in (None, "mean", "min", "max", "median", "p95"):
+    elif parsed.function in (None, "mean", "min", "max", "median", "p95", "p99"):
         least, most = COLUMN_RANGES.get(parsed.column, (float("-inf"), float("inf")))
     else:
         return low, high

@@ -18,6 +18,7 @@ _FUNCTIONS = {
     "max": "largest",
     "median": "median",
     "p95": "95th percentile of",
+    "p99": "99th percentile of",
     "std": "standard deviation of",
     "count": "count of",
     "jain": "Jain's index of",

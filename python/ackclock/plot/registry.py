@@ -100,6 +100,13 @@ FIGURES = {
             "flows",
             overlays=True,
         ),
+        Kind(
+            "slowdown",
+            "run",
+            "transfers:slowdown",
+            "how much longer transfers took than alone, by size",
+            "flows",
+        ),
         Kind("sequence", "run", "sequence:sequence", "segments over time", "flows"),
         Kind("states", "run", "states:states", "states of senders and their windows", "flows"),
         Kind("ledger", "run", "ledger:ledger", "what links sent, useful or in vain", "links"),

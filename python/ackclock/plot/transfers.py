@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ackclock.results.run import Run
 
-__all__ = ["completions"]
+__all__ = ["completions", "slowdown"]
 
 
 def completions(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
@@ -53,4 +53,41 @@ def completions(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure
     under_way = len(transfers) - len(ended)
     if under_way:
         _note(axes, f"{under_way} of {len(transfers)} had not ended, or have no end")
+    return chart
+
+
+def slowdown(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
+    """Percentiles of the slowdown of transfers over their size. Needs no table.
+
+    The slowdown is the time that a transfer took over the least that it takes alone on its path.
+    Groups of equally many transfers, ten at most, are drawn at the largest size of each.
+
+    Parameters
+    ----------
+    run
+        What to draw.
+    flows
+        Which flows, by number or name; left out: all that ended.
+
+    Raises
+    ------
+    UnsupportedError
+        No transfer ended.
+    """
+    from ackclock.analysis.slowdown import PERCENTILES, slowdown_by_size
+    from ackclock.plot.figures import _choose_names
+
+    names = {*_choose_names(run, "flows", flows)}
+    rows = slowdown_by_size(flow for flow in run.summary["flows"] if flow["id"] in names)
+    if not rows:
+        raise UnsupportedError("no transfer of this run ended; a flow with a size does")
+    chart = figure(run.summary)
+    axes = _axes(chart, "Slowdown of transfers", "size [B]", "time / time alone")
+    for index, rank in enumerate(PERCENTILES):
+        values = [row[f"p{rank}"] for row in rows]
+        sizes = [row["bytes_to"] for row in rows]
+        axes.plot(sizes, values, marker=".", label=f"{rank} %", **line(index))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.legend(title="percentile")
     return chart

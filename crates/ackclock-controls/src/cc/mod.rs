@@ -28,6 +28,7 @@ pub use sample::{Lost, RateSample};
 use crate::era::Era;
 use crate::rng::Stream;
 use crate::units::{BitRate, Span, Time};
+use crate::wire::PortRecord;
 
 /// The congestion window, owned by the sender, changed by the control.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +51,8 @@ pub struct CcEnv {
     pub wire_size: u32,
     /// Rate of the first link of its path.
     pub line_rate: BitRate,
+    /// Round trip of a full segment and its acknowledgement over the idle path.
+    pub round_trip: Span,
     /// Defaults of this era apply where a parameter is left out.
     pub era: Era,
 }
@@ -121,6 +124,17 @@ impl EcnCounts {
     pub fn at(now: Time) -> Self {
         Self { now, acked: 0, marked: 0, una: 0, nxt: 0 }
     }
+}
+
+/// What the switches of the path noted of a packet that is acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct PathReport<'a> {
+    /// First segment not acknowledged.
+    pub una: u32,
+    /// First segment never sent.
+    pub nxt: u32,
+    /// The records of the ports that it left, first to last.
+    pub ports: &'a [PortRecord],
 }
 
 /// Why the window must be reduced.
@@ -252,6 +266,13 @@ pub trait CongestionControl: Send {
     /// How many packets were acknowledged and how many of them marked; with every ACK of an AccECN flow, before
     /// any other call.
     fn on_ecn_counts(&mut self, _window: &mut Window, _counts: &EcnCounts) {}
+    /// Packets in flight, at most, of which it needs what switches note; 0: it reads none of it.
+    fn reported_packets(&self) -> u32 {
+        0
+    }
+    /// What switches noted of the packet that an acknowledgement answers, before `on_ack`; only with
+    /// [`Self::reported_packets`].
+    fn on_path_report(&mut self, _window: &mut Window, _report: &PathReport<'_>) {}
     /// A segment was sent (`in_flight` includes it).
     fn on_sent(&mut self, _now: Time, _in_flight: u32) {}
     /// After the segment sent last the window has room, but nothing is there to send; only with
@@ -342,6 +363,7 @@ crate::registry! {
         "cc/mark/dctcp.rs" => mark::dctcp::Dctcp,
         "cc/mark/prague.rs" => mark::prague::Prague,
         "cc/mark/dcqcn.rs" => mark::dcqcn::Dcqcn,
+        "cc/mark/hpcc.rs" => mark::hpcc::Hpcc,
         "cc/delay/vegas.rs" => delay::vegas::Vegas,
         "cc/delay/fast.rs" => delay::fast::Fast,
         "cc/delay/fast_rate_reduction.rs" => delay::fast_rate_reduction::FastRateReduction,

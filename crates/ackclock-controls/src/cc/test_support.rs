@@ -9,7 +9,13 @@ pub const ERAS: [Era; 6] = [Era::Rfc, Era::Linux, Era::Y1999, Era::Y2002, Era::Y
 
 /// Surroundings of a flow with 1000-byte segments.
 pub fn env(era: Era) -> CcEnv {
-    CcEnv { mss: 1000, wire_size: 1040, line_rate: BitRate(10_000_000_000), era }
+    CcEnv {
+        mss: 1000,
+        wire_size: 1040,
+        line_rate: BitRate(10_000_000_000),
+        round_trip: Span::from_micros(20),
+        era,
+    }
 }
 
 /// An acknowledgement of `acked` segments in 100 ms on a path of 100 ms, with a rate sample, of which `change` may

@@ -42,7 +42,7 @@ fn failure(cwnd: f64) -> (Deadline, Option<String>) {
     let (mut out, mut record) = (Outbox::default(), Recorder::default());
     let mut rng = Stream::new(1, Purpose::Sender, 0);
     let now = Time::ZERO;
-    let mut ctx = EndpointCtx { now, out: &mut out, rng: &mut rng, record: &mut record };
+    let mut ctx = EndpointCtx::new(now, &mut out, &mut rng, &mut record);
     sender.start(&mut ctx);
     for number in 1..=2 {
         ctx.now.0 += 50_000_000_000;

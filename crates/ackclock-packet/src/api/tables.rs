@@ -9,7 +9,7 @@ use crate::packet::{
 use crate::percentiles::Percentiles;
 use crate::record::{FlowSample, FrameRow, LayersRow, ProbeRow, RttRow, StateRow, WindowRow};
 use crate::scenario::Table;
-use crate::units::Time;
+use crate::units::{Span, Time};
 use crate::wire::DropReason;
 
 macro_rules! columns {
@@ -53,7 +53,12 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
     let delays: Vec<Delays> =
         (0..flow_results.len()).map(|f| Delays::of(plan, results, f)).collect();
     let d = |g: &dyn Fn(&Delays) -> f64| Column::F64(delays.iter().map(g).collect());
-    let completion = flow_results
+    let ideals: Vec<f64> = plan
+        .flows
+        .iter()
+        .map(|flow| plan.ideal_completion(flow).map_or(f64::NAN, Span::seconds))
+        .collect();
+    let completion: Vec<f64> = flow_results
         .iter()
         .zip(&starts)
         .map(
@@ -62,6 +67,7 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
             },
         )
         .collect();
+    let slowdowns = completion.iter().zip(&ideals).map(|(took, ideal)| took / ideal).collect();
     vec![
         ("id", text(&|f| f.name.to_string())),
         ("src", text(&|f| plan.nodes[f.src.index()].clone())),
@@ -70,6 +76,8 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         ("recovery", text(&|f| super::names(&f.sender).1)),
         ("start_s", Column::F64(starts)),
         ("completed_after_s", Column::F64(completion)),
+        ("ideal_s", Column::F64(ideals)),
+        ("slowdown", Column::F64(slowdowns)),
         ("goodput_bps", f(&|s| super::goodput(results, s))),
         ("delivered_bytes", n(&|s| s.receiver.delivered_bytes)),
         ("window_delivered_bytes", n(&|s| s.window_delivered_bytes())),

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::plan::{Plan, PlanSender};
-use crate::cc::{self, CcEnv};
+use crate::cc;
 
 /// The sum is worked out for no more flows than these.
 const MOST: usize = 1000;
@@ -32,8 +32,7 @@ pub(super) fn warnings(plan: &Plan) -> Vec<String> {
             continue;
         };
         let wire_size = flow.tcp.wire_size();
-        let env =
-            CcEnv { mss: flow.tcp.mss, wire_size, line_rate: plan.line_rate(flow), era: plan.era };
+        let env = plan.control_env(flow, wire_size, plan.era);
         let keeps = if let Some((_, keeps)) = kept_segments.iter().find(|(spec, _)| *spec == cc) {
             *keeps
         } else {

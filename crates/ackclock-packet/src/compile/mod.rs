@@ -99,8 +99,10 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
         era_name: scenario.era.name(),
         record: scenario.record.clone(),
         switches: None,
+        reads_ports: false,
     };
     (plan.keys, plan.key_count) = keys(scenario.classes, &plan);
+    plan.reads_ports = switches::reads_ports(&plan);
     plan.switches = switches::settle(scenario, &plan, &mut problems);
     record(scenario, &mut plan, all, &mut problems);
     // One mistake in a shape shows at every link that it makes.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::cc::CcEnv;
 use crate::dscp::Dscp;
 use crate::era::Era;
 use crate::ids::{LinkId, NodeId};
@@ -47,6 +48,8 @@ pub struct Plan {
     pub record: Record,
     /// Memory and flow control of switches.
     pub switches: Option<Box<PlanSwitches>>,
+    /// Whether a control reads what switches note of its packets.
+    pub reads_ports: bool,
 }
 
 impl Plan {
@@ -54,6 +57,39 @@ impl Plan {
     pub fn line_rate(&self, flow: &PlanFlow) -> BitRate {
         let first = flow.route.first().map(|link| self.links[link.index()].rate);
         first.unwrap_or(BitRate(10_000_000_000))
+    }
+
+    /// The least time from a finite flow's start to its completion, alone on its path: its bytes at the narrowest link, a full
+    /// packet at each other one, and the propagation there and back with an acknowledgement. No handshake is in it.
+    /// `None` where there is no size, or no transport.
+    pub fn ideal_completion(&self, flow: &PlanFlow) -> Option<Span> {
+        let (PlanSender::Tcp { .. } | PlanSender::Quic { .. }) = &*flow.sender else { return None };
+        let size = flow.size?.0;
+        let mss = u64::from(flow.tcp.mss.max(1));
+        let header = u64::from(flow.tcp.header);
+        let bytes = size.saturating_add(size.div_ceil(mss).saturating_mul(header));
+        let largest = u32::try_from(size.min(mss) + header).unwrap_or(u32::MAX);
+        let rates = flow.route.iter().filter_map(|link| self.links[link.index()].peak());
+        let at_narrowest = rates.min_by_key(|rate| rate.0).map_or(0, |rate| {
+            let of_a_packet = rate.transmission(Bytes(u64::from(largest))).0;
+            rate.transmission(Bytes(bytes)).0.saturating_sub(of_a_packet)
+        });
+        let there = self.transmissions(&flow.route, largest);
+        let back = self.transmissions(&flow.ack_route, flow.tcp.ack_size);
+        Some(self.round_trip(flow) + there + back + Span(at_narrowest))
+    }
+
+    /// What a control of a flow knows of it.
+    pub fn control_env(&self, flow: &PlanFlow, wire_size: u32, era: Era) -> CcEnv {
+        let there = self.transmissions(&flow.route, wire_size);
+        let back = self.transmissions(&flow.ack_route, flow.tcp.ack_size);
+        CcEnv {
+            mss: flow.tcp.mss,
+            wire_size,
+            line_rate: self.line_rate(flow),
+            round_trip: self.round_trip(flow) + there + back,
+            era,
+        }
     }
 
     /// The link of this name.

@@ -1,11 +1,12 @@
 //! Switches of the plan: which nodes they are, their memory, thresholds and headrooms.
 
-use super::plan::{Plan, PlanFlow, PlanPfc, PlanSwitches};
+use super::plan::{Plan, PlanFlow, PlanPfc, PlanSender, PlanSwitches};
+use crate::cc;
 use crate::era::Era;
 use crate::error::Problem;
 use crate::ids::LinkId;
 use crate::packet::FRAME;
-use crate::registry::Range;
+use crate::registry::{Range, Spec};
 use crate::scenario::{Pfc, Scenario, Switches};
 use crate::units::{Bytes, PS_PER_S, Span};
 
@@ -62,6 +63,22 @@ pub(super) fn settle(
         headroom: needed.iter().map(headroom).collect(),
         needed,
     }))
+}
+
+/// Whether a control reads what switches note of its packets.
+pub(super) fn reads_ports(plan: &Plan) -> bool {
+    let mut known: Vec<&Spec> = Vec::new();
+    plan.flows.iter().any(|flow| {
+        let (PlanSender::Tcp { cc, .. } | PlanSender::Quic { cc, .. }) = &*flow.sender else {
+            return false;
+        };
+        if known.contains(&cc) {
+            return false;
+        }
+        known.push(cc);
+        let env = plan.control_env(flow, flow.tcp.wire_size(), plan.era);
+        cc::build(cc, &env, "").is_ok_and(|control| control.reported_packets() > 0)
+    })
 }
 
 fn check(switches: &Switches, era: Era, problems: &mut Vec<Problem>) {

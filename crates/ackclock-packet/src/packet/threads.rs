@@ -172,6 +172,9 @@ fn choose(plan: &Plan, custom: &dyn Custom, threads: Threads) -> Result<Division
     if !plan.groups.is_empty() {
         return single("multicast groups are run by one thread");
     }
+    if plan.reads_ports {
+        return single("what switches note of packets is kept by one thread");
+    }
     if plan.era == Era::Ns2 {
         return single("era ns2 keeps seconds in doubles, as ns-2 does, on one thread");
     }

@@ -27,6 +27,7 @@ impl Bench {
             out: &mut out,
             rng: &mut Stream::new(1, Purpose::Receiver, 0),
             record: &mut Recorder::default(),
+            ports: &crate::wire::NO_RECORDS,
         };
         f(&mut self.receiver, &mut ctx);
         let mut out = out.take();

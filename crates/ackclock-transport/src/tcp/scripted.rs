@@ -134,6 +134,7 @@ impl<S: Endpoint, R: Endpoint, L> Scripted<S, R, L> {
             out: &mut out,
             rng: &mut Stream::new(1, Purpose::Sender, 0),
             record: &mut self.record,
+            ports: &crate::wire::NO_RECORDS,
         };
         f(&mut self.sender, &mut self.receiver, &mut ctx);
         let before = self.left.len();

@@ -229,8 +229,7 @@ mod tests {
     fn feed(sink: &mut Ns2Sink, packets: &[(u32, Flags)]) -> Vec<(u32, Vec<SackBlock>, bool)> {
         let mut out = crate::outbox::Outbox::default();
         let (mut rng, mut record) = (Stream::new(1, Purpose::Receiver, 0), Recorder::default());
-        let mut ctx =
-            EndpointCtx { now: Time::ZERO, out: &mut out, rng: &mut rng, record: &mut record };
+        let mut ctx = EndpointCtx::new(Time::ZERO, &mut out, &mut rng, &mut record);
         for &(seq, flags) in packets {
             sink.on_packet(Packet::new(FlowId(0), seq, 1000, flags), &mut ctx);
         }

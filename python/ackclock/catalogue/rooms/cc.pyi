@@ -367,6 +367,22 @@ class Dcqcn(Record):
         hyper: float | str | None = ...,
     ) -> None: ...
 
+class Hpcc(Record):
+    r"""HPCC.
+
+    eta: Goal of the utilisation of the fullest link. Range: more than 0 and at most 1.
+    max_stage: Round trips in a row that only add, after which the window follows the utilisation. Range: at least 0.
+    base_rtt: Base round trip (T). Range: at least 0 s.
+    w_ai: Step of the window (`W_AI`). Range: at least 0 B.
+    """
+    def __init__(
+        self,
+        eta: float | None = 0.95,
+        max_stage: int | None = 5,
+        base_rtt: float | str | None = ...,
+        w_ai: float | str | None = ...,
+    ) -> None: ...
+
 class Vegas(Record):
     r"""TCP Vegas.
 

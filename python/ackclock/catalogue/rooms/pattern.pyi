@@ -29,6 +29,16 @@ class ZipfPairs(Record):
         exponent: float | None = 1.0,
     ) -> None: ...
 
+class Incast(Record):
+    r"""Incast: all to one.
+
+    receiver: Place of the receiver among the hosts, from 0. Range: at least 0.
+    """
+    def __init__(
+        self,
+        receiver: int | None = ...,
+    ) -> None: ...
+
 class LogNormal(Record):
     r"""Log-normal traffic matrix.
 

@@ -264,7 +264,11 @@ mod tests {
             initial_rate: Some(BitRate(gbps * 1_000_000_000)),
             ..TimelyParams::default()
         };
-        let env = CcEnv { line_rate: BitRate(10_000_000_000), ..env(Era::Rfc) };
+        let env = CcEnv {
+            line_rate: BitRate(10_000_000_000),
+            round_trip: Span::from_micros(20),
+            ..env(Era::Rfc)
+        };
         let mut control = Timely::new(params, &env).unwrap();
         let burst = 1040.0 * 8.0 / 10e9;
         rtts.iter()
@@ -315,7 +319,11 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_in_proportion_to_the_least_round_trip() {
-        let env = CcEnv { line_rate: BitRate(10_000_000_000), ..env(Era::Rfc) };
+        let env = CcEnv {
+            line_rate: BitRate(10_000_000_000),
+            round_trip: Span::from_micros(20),
+            ..env(Era::Rfc)
+        };
         let params = TimelyParams { segment: Bytes(1), ..TimelyParams::default() };
         let mut control = Timely::new(params, &env).unwrap();
         let burst = 1040.0 * 8.0 / 10e9;
@@ -330,7 +338,11 @@ mod tests {
 
     #[test]
     fn losses_halve_the_rate_once_a_round_trip() {
-        let env = CcEnv { line_rate: BitRate(10_000_000_000), ..env(Era::Rfc) };
+        let env = CcEnv {
+            line_rate: BitRate(10_000_000_000),
+            round_trip: Span::from_micros(20),
+            ..env(Era::Rfc)
+        };
         let mut control = Timely::new(TimelyParams::default(), &env).unwrap();
         control.srtt = Span::from_micros(100);
         let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
@@ -344,7 +356,11 @@ mod tests {
 
     #[test]
     fn a_segment_is_answered_when_its_last_packet_is_acknowledged() {
-        let env = CcEnv { line_rate: BitRate(10_000_000_000), ..env(Era::Rfc) };
+        let env = CcEnv {
+            line_rate: BitRate(10_000_000_000),
+            round_trip: Span::from_micros(20),
+            ..env(Era::Rfc)
+        };
         let params = TimelyParams { segment: Bytes(10_400), ..TimelyParams::default() };
         let mut control = Timely::new(params, &env).unwrap();
         assert_eq!(control.send_quantum(), 10);

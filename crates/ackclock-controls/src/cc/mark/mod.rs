@@ -3,4 +3,5 @@
 pub mod dcqcn;
 pub mod dctcp;
 pub mod decbit;
+pub mod hpcc;
 pub mod prague;

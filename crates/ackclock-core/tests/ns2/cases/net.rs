@@ -246,12 +246,7 @@ impl Net {
 
     fn call(&mut self, flow: usize, sink: bool, call: Call) {
         let mut out = ackclock_core::outbox::Outbox::default();
-        let mut ctx = EndpointCtx {
-            now: self.now,
-            out: &mut out,
-            rng: &mut self.rng,
-            record: &mut self.recorder,
-        };
+        let mut ctx = EndpointCtx::new(self.now, &mut out, &mut self.rng, &mut self.recorder);
         let f = &mut self.flows[flow];
         let endpoint: &mut dyn Endpoint = if sink { &mut f.sink } else { &mut f.sender };
         let acked = match &call {

@@ -21,7 +21,8 @@ use crate::packet::process::clock::Clock;
 use crate::packet::process::event::Stage;
 use crate::qdisc::{Limit, QueueCounts, QueueDisc};
 use crate::rng::Stream;
-use crate::wire::{DropReason, Packet};
+use crate::units::Time;
+use crate::wire::{DropReason, Packet, PortRecord};
 
 /// A transmission that began at `start` and ends at `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -206,6 +207,16 @@ impl<C: Clock> Link<C> {
         match &self.disc {
             None => (self.waiting.len(), self.waiting.backlog()),
             Some(managed) => (managed.disc.len(), managed.disc.backlog().0),
+        }
+    }
+
+    /// What its port notes of a packet of `size` that begins to leave.
+    pub(crate) fn port_record(&self, now: u64, size: u16) -> PortRecord {
+        PortRecord {
+            at: Time(now),
+            sent: self.departed_bytes.saturating_sub(u64::from(size)),
+            queued: self.waiting().1,
+            rate: self.rate.present(),
         }
     }
 

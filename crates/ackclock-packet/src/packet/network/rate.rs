@@ -33,6 +33,15 @@ impl Rate {
         }
     }
 
+    /// The rate in force at the latest start; of opportunities, their mean.
+    pub(crate) fn present(&self) -> BitRate {
+        match self {
+            Self::Constant(rate) => *rate,
+            Self::Steps(s) => BitRate(s.changes[s.current].1),
+            Self::Opportunities(_) => BitRate(self.capacity_bits(0, PS_PER_S) as u64),
+        }
+    }
+
     /// The shortest transmission of `size` bytes that can ever happen.
     pub(crate) fn shortest(&self, size: u16) -> u64 {
         match self {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::compile::{Plan, PlanFlow, PlanSender};
 use crate::error::Problem;
-use crate::ids::{LinkId, NodeId};
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::memory::{release_free_memory, use_large_pages};
 use crate::multicast::MEMBERSHIP_BYTES;
 use crate::packet::network::end::{End, Flows};
@@ -33,6 +33,7 @@ use crate::packet::turn::prefetcher::Prefetcher;
 use crate::packet::turn::simulator::{Sim, Tally};
 use crate::rng::{Purpose, Stream};
 use crate::traffic::source::Bundles;
+use crate::wire::PathRecords;
 
 /// No packet is smaller unless a flow says so.
 const SMALLEST_PACKET: u16 = 40;
@@ -170,6 +171,7 @@ pub(crate) fn build_with<C: Clock>(
     let stages: Vec<Stage> = links.iter().map(|link| link.stage).collect();
     let layout =
         Layout { partition: &partition, shortest: &shortest, stages: &stages, follows: &follows };
+    let ports = build_records(plan, &pairs);
     let (laid, ends) = lay_routes::<C>(plan, pairs, layout, &mut processes, &mut fabric);
     let outlets = set_lookaheads(laid.stretches, &stages, &partition, &mut processes);
     let stubs = Stubs::new(&outlets, &mut processes);
@@ -206,6 +208,7 @@ pub(crate) fn build_with<C: Clock>(
         flows: Flows::new(ends.list, ends.rngs),
         groups: Box::new(groups),
         fabric: Box::new(fabric),
+        ports: Box::new(ports),
         schedule: Schedule::new(processes, stubs, C::word(plan.duration.0)),
         observer,
         batch: Box::<Batch>::default(),
@@ -214,6 +217,23 @@ pub(crate) fn build_with<C: Clock>(
         failure: None,
         border: Box::new(Border { homes: partition.homes, ..Border::default() }),
     })
+}
+
+/// Room for what ports note of the packets of flows that read it.
+fn build_records(plan: &Plan, pairs: &[endpoints::Pair]) -> PathRecords {
+    let mut records = PathRecords::default();
+    if plan.reads_ports {
+        for (i, (flow, (sender, _))) in plan.flows.iter().zip(pairs).enumerate() {
+            let packets = sender.as_ref().map_or(0, |sender| sender.reported_packets());
+            if packets > 0 {
+                let segments =
+                    flow.size.map_or(u64::MAX, |size| size.0 / u64::from(flow.tcp.mss) + 1);
+                let packets = u64::from(packets).min(segments) as u32;
+                records.add(FlowId(i as u32), packets, flow.route.len());
+            }
+        }
+    }
+    records
 }
 
 /// The ends of all flows and their random numbers.

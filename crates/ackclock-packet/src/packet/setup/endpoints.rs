@@ -157,8 +157,7 @@ fn build_rfc_sender(
 ) -> Result<(Box<dyn Endpoint>, Receives), Vec<Problem>> {
     let options = if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
     let wire_size = flow.tcp.wire_size() + options;
-    let env =
-        CcEnv { mss: flow.tcp.mss, wire_size, line_rate: plan.line_rate(flow), era: plan.era };
+    let env = plan.control_env(flow, wire_size, plan.era);
     let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit, era: plan.era };
     let path = |key: &str| format!("{}.{key}", flow.path);
     let built_control = build_control(flow, id, cc, &env, custom).map(|mut control| {
@@ -230,12 +229,7 @@ fn build_quic_pair(
         let message = "is a program, and none can be started here; expected a flow without guest";
         return Err(vec![Problem::new(format!("{}.guest", flow.path), message)]);
     }
-    let env = CcEnv {
-        mss: flow.tcp.mss,
-        wire_size: flow.tcp.wire_size(),
-        line_rate: plan.line_rate(flow),
-        era: Era::Rfc,
-    };
+    let env = plan.control_env(flow, flow.tcp.wire_size(), Era::Rfc);
     let built_control = build_control(flow, id, cc, &env, custom).map(|mut control| {
         control.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));
         control
@@ -333,16 +327,18 @@ fn build_ns2_pair(
             .map_err(|e| vec![Problem::new(path("tcp.ns2"), e)])?,
         None => Ns2Options::of_era(plan.era),
     };
-    let env = CcEnv {
-        mss: flow.tcp.mss,
-        wire_size: flow.tcp.wire_size(),
-        line_rate: plan.line_rate(flow),
-        era: plan.era,
-    };
+    let env = plan.control_env(flow, flow.tcp.wire_size(), plan.era);
     let control = build_control(flow, id, cc, &env, custom)?;
     if control.needs_ecn_counts() {
         let message = format!(
             "{} needs counts of ECN marks, which ns-2's sinks do not report; expected era rfc",
+            cc.kind()
+        );
+        return Err(vec![Problem::new(path("cc"), message)]);
+    }
+    if control.reported_packets() > 0 {
+        let message = format!(
+            "{} reads what switches note of packets, which ns-2's agents do not; expected era rfc",
             cc.kind()
         );
         return Err(vec![Problem::new(path("cc"), message)]);

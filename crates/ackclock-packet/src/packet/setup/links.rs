@@ -128,8 +128,9 @@ fn build_discipline<'a>(
     }
     // The parameters of the computed FIFO are checked as those of any other discipline.
     let built = qdisc::build(qdisc, env, qdisc_path)?;
-    // What may be paused, or is counted in the memory of a switch, has its queue.
-    if qdisc.kind() != "fifo" || !link.settings.impairments.is_empty() || plan.switches.is_some() {
+    // What may be paused, is counted in the memory of a switch or noted by ports, has its queue.
+    let has_queue = plan.switches.is_some() || plan.reads_ports;
+    if qdisc.kind() != "fifo" || !link.settings.impairments.is_empty() || has_queue {
         return Ok(Some(built));
     }
     *last_settings = Some(&link.settings);
@@ -200,7 +201,7 @@ fn build_link<C: Clock>(
     let loss = Loss::new(*loss, losses, || Stream::new(plan.seed, Purpose::Loss, index));
     let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX;
     let watched = adds || plan.record.tables.iter().any(|table| table.is_of_packets());
-    if hazardous || watched || plan.switches.is_some() {
+    if hazardous || watched || plan.switches.is_some() || plan.reads_ports {
         let dropped_arrivals = drop.iter().copied().collect();
         built.watch(hazardous.then_some(Hazards { loss, listed: dropped_arrivals, mtu: *mtu }));
     }

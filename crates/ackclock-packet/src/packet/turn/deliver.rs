@@ -21,7 +21,8 @@ impl<C: Clock> Sim<C> {
         };
         let (rng, record) = (&mut flows.rngs[index], &mut self.observer.recorder);
         let present = Time(C::ps(now));
-        let mut ctx = EndpointCtx { now: present, out: &mut flows.outbox, rng, record };
+        let mut ctx =
+            EndpointCtx { now: present, out: &mut flows.outbox, rng, record, ports: &self.ports };
         let flow = FlowId(index as u32 / 2);
         // The packet is built in the argument: moving it right after it was written stalls.
         if ticket.is_bare() {
@@ -90,7 +91,8 @@ impl<C: Clock> Sim<C> {
         let Some(endpoint) = flows.ends[index].endpoint.as_deref_mut() else { return };
         let (rng, record) = (&mut flows.rngs[index], &mut self.observer.recorder);
         let present = Time(C::ps(now));
-        let mut ctx = EndpointCtx { now: present, out: &mut flows.outbox, rng, record };
+        let mut ctx =
+            EndpointCtx { now: present, out: &mut flows.outbox, rng, record, ports: &self.ports };
         f(endpoint, &mut ctx);
         self.finish_call(p, index, now);
     }

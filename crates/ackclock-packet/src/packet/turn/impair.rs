@@ -24,6 +24,9 @@ impl<C: Clock> Sim<C> {
         if self.fabric.is_used() {
             self.free_memory(link_id, packet, now);
         }
+        if self.ports.is_used() {
+            self.note_port(link_id, packet, now);
+        }
         let link = &mut self.links.list[link_id as usize];
         let (end, stage) = (link.service.end, link.stage);
         let sent = Time(C::ps(end));
@@ -47,6 +50,17 @@ impl<C: Clock> Sim<C> {
             }
         }
         true
+    }
+
+    /// Notes what a port says of a packet that leaves it, if its flow reads that.
+    fn note_port(&mut self, link_id: u32, packet: &Packet, now: u64) {
+        if packet.is_ack() {
+            return;
+        }
+        let begin = self.flows.ends[2 * packet.flow.index()].route;
+        let Some(port) = packet.route.checked_sub(begin) else { return };
+        let record = self.links.list[link_id as usize].port_record(C::ps(now), packet.size);
+        self.ports.note(packet.flow, packet.seq, port as usize, record);
     }
 
     /// Releases the next packet that the impairments of a link hold.

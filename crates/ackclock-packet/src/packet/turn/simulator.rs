@@ -20,6 +20,7 @@ use crate::packet::turn::batch::Batch;
 use crate::packet::turn::border::Border;
 use crate::packet::turn::prefetcher::Prefetcher;
 use crate::units::Time;
+use crate::wire::PathRecords;
 
 /// State of a run, by what each part is responsible for.
 pub(crate) struct Sim<C> {
@@ -35,6 +36,8 @@ pub(crate) struct Sim<C> {
     pub(crate) groups: Box<Groups>,
     /// Memories of switches, and what they pause.
     pub(crate) fabric: Box<Fabric>,
+    /// What ports noted of packets, for controls that read it.
+    pub(crate) ports: Box<PathRecords>,
     /// Which process runs next, and up to what time.
     pub(crate) schedule: Schedule<C>,
     /// What is recorded.

@@ -220,7 +220,7 @@ mod tests {
             let frame_part = FramePart { stream: 0, frame, offset, size: 2000 };
             let mut out = Outbox::default();
             let rng = &mut Stream::new(1, Purpose::Receiver, 0);
-            let mut ctx = EndpointCtx { now: at(ms), out: &mut out, rng, record: &mut self.record };
+            let mut ctx = EndpointCtx::new(at(ms), &mut out, rng, &mut self.record);
             let fresh = self.sink.take(Some(frame_part), FlowId(0), &mut ctx);
             self.stops.extend(out.take().iter().map(|stop| match stop.options {
                 Options::StopSending { group } => (stop.seq, group),

@@ -3,7 +3,7 @@
 //! **Source**: RFC 9002 appendices A.7 to A.10, B.5 to B.8; RFC 9000 section 13.4.2 (validation of ECN).
 
 use super::QuicSender;
-use crate::cc::{Ack, EcnCounts, Lost, Signal};
+use crate::cc::{Ack, EcnCounts, Lost, PathReport, Signal};
 use crate::endpoint::EndpointCtx;
 use crate::quic::rtt::Rtt;
 use crate::quic::sent::Gone;
@@ -70,6 +70,12 @@ impl QuicSender {
         }
         let marked =
             if self.ecn && is_newer { self.count_marks(largest, frame, &news, now) } else { 0 };
+        let ports = ctx.ports.of(self.flow, largest);
+        if is_newer && !ports.is_empty() {
+            let report = PathReport { una: largest + 1, nxt: self.sent.next(), ports };
+            self.cc.on_path_report(&mut self.window, &report);
+            self.check_window(now);
+        }
         let losses = self.detect_losses(now);
         self.react(losses, marked, &news, flight, now);
         if self.in_recovery && self.follows_slow_start {

@@ -302,6 +302,10 @@ impl QuicSender {
 }
 
 impl Endpoint for QuicSender {
+    fn reported_packets(&self) -> u32 {
+        self.cc.reported_packets()
+    }
+
     fn start(&mut self, ctx: &mut EndpointCtx<'_>) {
         if self.stage != Stage::Idle {
             return;

@@ -30,10 +30,7 @@ impl Bench {
     ) -> Option<Packet> {
         let mut out = Outbox::default();
         let rng = &mut Stream::new(1, Purpose::Receiver, 0);
-        f(
-            &mut self.receiver,
-            &mut EndpointCtx { now, out: &mut out, rng, record: &mut self.record },
-        );
+        f(&mut self.receiver, &mut EndpointCtx::new(now, &mut out, rng, &mut self.record));
         let mut sent = out.take();
         assert!(sent.len() <= 1);
         sent.pop()

@@ -25,7 +25,7 @@ fn acknowledge(wire: &mut Wire, ms: u64, largest: u32, frame: AckFrame) -> Vec<P
     let rng = &mut Stream::new(1, Purpose::Sender, 0);
     let mut packet = Packet::new(FlowId(0), largest, 79, Flags::ACK);
     packet.options = Options::QuicAck(frame);
-    let mut ctx = EndpointCtx { now: at(ms), out: &mut out, rng, record: &mut wire.record };
+    let mut ctx = EndpointCtx::new(at(ms), &mut out, rng, &mut wire.record);
     wire.sender.on_packet(packet, &mut ctx);
     out.take().into_iter().collect()
 }

@@ -46,6 +46,7 @@ mod tests {
             out: &mut out,
             rng: &mut Stream::new(1, Purpose::Receiver, 0),
             record: &mut Recorder::default(),
+            ports: &crate::wire::NO_RECORDS,
         };
         receiver.on_packet(Packet::new(FlowId(0), seq, 1040, flags), &mut ctx);
         out.take().pop().unwrap()

@@ -78,6 +78,9 @@ impl Sender {
         }
         let digest = self.recovery.on_ack(&mut self.board, &heard);
         let answered_ecn = self.react(packet, &digest, now);
+        if self.reads_ports {
+            self.report_path(packet, ctx.ports, now);
+        }
         let mut holds_window = digest.hold_window || digest.entered.is_some() || answered_ecn;
         let mut gave_sample = false;
         if self.tracks {

@@ -135,6 +135,8 @@ pub struct Sender {
     /// There is such a rule.
     follows_slow_start: bool,
     sends_ect_1: bool,
+    /// Whether its control reads what switches note.
+    reads_ports: bool,
     /// Timeouts in a row without new data acknowledged.
     consecutive: u32,
     window: Window,
@@ -227,6 +229,7 @@ impl Sender {
                 .then(Box::default),
             uses_sack: recovery.uses_sack(),
             sends_ect_1: cc.sends_ect_1(),
+            reads_ports: cc.reported_packets() > 0,
             sampler: cc.wants_samples().then(Box::default),
             cc,
             recovery,
@@ -418,6 +421,10 @@ impl Sender {
 }
 
 impl Endpoint for Sender {
+    fn reported_packets(&self) -> u32 {
+        self.cc.reported_packets()
+    }
+
     fn start(&mut self, ctx: &mut EndpointCtx<'_>) {
         if self.stage != Stage::Idle {
             return;

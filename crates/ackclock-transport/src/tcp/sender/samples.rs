@@ -1,11 +1,11 @@
 //! Rate samples, for controls that model the path; other senders never come here.
 
 use super::Sender;
-use crate::cc::{Ack, EcnCounts};
+use crate::cc::{Ack, EcnCounts, PathReport};
 use crate::recovery::{AckIn, Digest, Phase};
 use crate::tcp::Stage;
 use crate::units::{Span, Time};
-use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, SackBlock};
+use crate::wire::{Flags, MAX_SACK_BLOCKS, Packet, PathRecords, SackBlock};
 
 impl Sender {
     /// The draft's `CheckIfApplicationLimited`.
@@ -216,6 +216,20 @@ impl Sender {
         let counts = EcnCounts { acked, marked, una: packet.seq, nxt, ..EcnCounts::at(now) };
         self.cc.on_ecn_counts(&mut self.window, &counts);
         self.check_window(now);
+    }
+
+    /// Reports what switches noted of the segment that an ACK answers: with SACK blocks the last of the first block, which is
+    /// the newest (RFC 2018, section 4), else the last in order.
+    #[inline(never)]
+    pub(super) fn report_path(&mut self, packet: &Packet, ports: &PathRecords, now: Time) {
+        let end = packet.sack_blocks().first().map_or(packet.seq, |block| block.1);
+        let Some(segment) = end.checked_sub(1) else { return };
+        let ports = ports.of(self.flow, segment);
+        if !ports.is_empty() {
+            let report = PathReport { una: self.board.una(), nxt: self.board.nxt(), ports };
+            self.cc.on_path_report(&mut self.window, &report);
+            self.check_window(now);
+        }
     }
 
     /// Data is about to leave: the control learns of it if the application had none and nothing is in flight.

@@ -92,6 +92,7 @@ fn dctcp_finds_the_share_of_marked_packets() {
         mss: 1000,
         wire_size: 1040,
         line_rate: crate::units::BitRate(10_000_000_000),
+        round_trip: crate::units::Span::from_micros(20),
         era: Era::Rfc,
     };
     let mut setup = accurate(2).script(|packet, _| {
@@ -120,6 +121,7 @@ fn a_mark_may_leave_more_than_a_loss() {
             mss: 1000,
             wire_size: 1040,
             line_rate: crate::units::BitRate(10_000_000_000),
+            round_trip: crate::units::Span::from_micros(20),
             era: Era::Rfc,
         };
         let spec: Spec = serde_json::from_str(spec).unwrap();
@@ -138,6 +140,7 @@ fn data_of_prague_is_ect_1() {
         mss: 1000,
         wire_size: 1040,
         line_rate: crate::units::BitRate(10_000_000_000),
+        round_trip: crate::units::Span::from_micros(20),
         era: Era::Rfc,
     };
     for (name, expected) in [("prague", true), ("dctcp", false)] {
@@ -168,6 +171,7 @@ fn prague_keeps_two_marks_a_round_trip() {
         mss: 1000,
         wire_size: 1040,
         line_rate: crate::units::BitRate(10_000_000_000),
+        round_trip: crate::units::Span::from_micros(20),
         era: Era::Rfc,
     };
     let mut setup = accurate(1).script(|packet, _| {

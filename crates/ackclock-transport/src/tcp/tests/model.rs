@@ -10,8 +10,13 @@ use crate::units::{BitRate, Time};
 use crate::wire::Flags;
 
 fn setup(name: &str, recovery: &str) -> Setup {
-    let env =
-        CcEnv { mss: 1000, wire_size: 1040, line_rate: BitRate(10_000_000_000), era: Era::Rfc };
+    let env = CcEnv {
+        mss: 1000,
+        wire_size: 1040,
+        line_rate: BitRate(10_000_000_000),
+        round_trip: crate::units::Span::from_micros(20),
+        era: Era::Rfc,
+    };
     let control = cc::build(&Spec::from(name), &env, "cc").unwrap();
     let setup = Setup::new(recovery).config(|c| {
         c.initial_window = 10;

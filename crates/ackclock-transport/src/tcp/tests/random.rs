@@ -77,7 +77,7 @@ proptest! {
             (c.dsack, c.eifel, c.frto) = (undo.0, undo.1 && timestamps, undo.2);
         });
         setup.cc = control.map(|name| {
-            let env = CcEnv { mss: 1000, wire_size: 1040, line_rate: BitRate(10_000_000_000), era: Era::Rfc };
+            let env = CcEnv { mss: 1000, wire_size: 1040, line_rate: BitRate(10_000_000_000), round_trip: crate::units::Span::from_micros(20), era: Era::Rfc };
             cc::build(&Spec::from(name), &env, "cc").unwrap()
         });
         setup.recovery = recovery;

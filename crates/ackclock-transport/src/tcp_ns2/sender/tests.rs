@@ -53,8 +53,7 @@ impl Flow {
     fn call(&mut self, act: impl FnOnce(&mut Ns2Sender, &mut EndpointCtx<'_>)) -> Vec<u32> {
         let mut out = crate::outbox::Outbox::default();
         let (mut rng, mut record) = (Stream::new(1, Purpose::Sender, 0), Recorder::default());
-        let mut ctx =
-            EndpointCtx { now: self.now, out: &mut out, rng: &mut rng, record: &mut record };
+        let mut ctx = EndpointCtx::new(self.now, &mut out, &mut rng, &mut record);
         act(&mut self.sender, &mut ctx);
         self.out = out.take().into_iter().collect();
         self.out.iter().map(|p| p.seq).collect()

@@ -4,6 +4,7 @@
 //! line in the registry at the end of this file.
 
 pub mod exponential_pairs;
+pub mod incast;
 pub mod log_normal;
 pub mod uniform_pairs;
 pub mod zipf_pairs;
@@ -72,6 +73,7 @@ crate::registry! {
         "traffic/pattern/uniform_pairs.rs" => uniform_pairs::UniformPairs,
         "traffic/pattern/exponential_pairs.rs" => exponential_pairs::ExponentialPairs,
         "traffic/pattern/zipf_pairs.rs" => zipf_pairs::ZipfPairs,
+        "traffic/pattern/incast.rs" => incast::Incast,
         "traffic/pattern/log_normal.rs" => log_normal::LogNormal,
     }
 }

@@ -50,6 +50,14 @@ proptest! {
 }
 
 #[test]
+fn an_incast_is_every_other_host_once() {
+    let pairs = |made: Vec<Demand>| made.iter().map(|d| (d.from, d.to)).collect::<Vec<_>>();
+    assert_eq!(pairs(draw("\"incast\"", 4, None, 1)), [(0, 3), (1, 3), (2, 3)]);
+    let spec = "{\"kind\": \"incast\", \"receiver\": 1}";
+    assert_eq!(pairs(draw(spec, 4, Some(4), 1)), [(0, 1), (2, 1), (3, 1), (0, 1)]);
+}
+
+#[test]
 fn a_uniform_round_prefers_no_pair() {
     // 5 hosts, 20 ordered pairs, 5 flows a round: each pair is in a quarter of the rounds.
     let rounds = 20_000;

@@ -43,6 +43,7 @@ impl<E: Endpoint> Hand<E> {
             out: &mut out,
             rng: &mut Stream::new(1, Purpose::Sender, 0),
             record: &mut Recorder::default(),
+            ports: &crate::wire::NO_RECORDS,
         };
         f(&mut self.end, &mut ctx);
         let now = self.now;

@@ -26,7 +26,7 @@ fn drive(
     let mut rng = Stream::new(seed, Purpose::Sender, 3);
     let mut record = Recorder::default();
     let mut now = start;
-    source.start(&mut EndpointCtx { now, out: &mut out, rng: &mut rng, record: &mut record });
+    source.start(&mut EndpointCtx::new(now, &mut out, &mut rng, &mut record));
     loop {
         for packet in out.take() {
             assert!(packet.flags == Flags::DATAGRAM && packet.flow == FlowId(3));
@@ -39,12 +39,7 @@ fn drive(
         }
         assert_eq!(deadline.armed, now);
         now = deadline.at;
-        source.on_timer(&mut EndpointCtx {
-            now,
-            out: &mut out,
-            rng: &mut rng,
-            record: &mut record,
-        });
+        source.on_timer(&mut EndpointCtx::new(now, &mut out, &mut rng, &mut record));
     }
 }
 
@@ -177,7 +172,7 @@ fn a_sink_counts_packets_and_bytes() {
     let mut rng = Stream::new(1, Purpose::Receiver, 0);
     let mut record = Recorder::default();
     let now = Time::ZERO;
-    let mut ctx = EndpointCtx { now, out: &mut out, rng: &mut rng, record: &mut record };
+    let mut ctx = EndpointCtx::new(now, &mut out, &mut rng, &mut record);
     for (seq, size) in [(0, 1000), (2, 500)] {
         sink.on_packet(Packet::new(FlowId(0), seq, size, Flags::DATAGRAM), &mut ctx);
     }

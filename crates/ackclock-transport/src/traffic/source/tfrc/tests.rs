@@ -31,6 +31,7 @@ impl Bench {
             out: &mut out,
             rng: &mut Stream::new(1, Purpose::Sender, 0),
             record: &mut Recorder::default(),
+            ports: &crate::wire::NO_RECORDS,
         };
         f(&mut self.sender, &mut ctx);
         let now = self.now;

@@ -32,6 +32,7 @@ LEFT_OUT = {
     "dctcp": "without marks it is Reno",
     "prague": "without marks it is Reno",
     "decbit": "without marks it has no signal",
+    "hpcc": "without records of the ports on the way it has no signal",
     "linear": "its defaults are those of aimd",
     "binomial": "its defaults are those of aimd",
 }

@@ -15,7 +15,7 @@ from ackclock.plot.shape import Shape
 from ackclock.plot.states import states
 from ackclock.plot.style import save
 from ackclock.plot.sweeps import ecdf, heatmap, lines, pareto, ranked
-from ackclock.plot.transfers import completions
+from ackclock.plot.transfers import completions, slowdown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +48,7 @@ __all__ = [
     "rtt",
     "save",
     "sequence",
+    "slowdown",
     "states",
     "throughput",
 ]
@@ -71,7 +72,7 @@ def draw(
     ----------
     kind
         ``cwnd``, ``throughput``, ``queue``, ``queue-delay``, ``rtt``, ``delay``, ``fairness``,
-        ``phase``, ``completions``, ``sequence``, ``states``, ``ledger`` or ``map``.
+        ``phase``, ``completions``, ``slowdown``, ``sequence``, ``states``, ``ledger`` or ``map``.
     run
         What to draw.
     flows

@@ -2,8 +2,8 @@
 
 use ackclock_core::cc::{CcEnv, Lost, Window};
 use ackclock_core::compile;
-use ackclock_core::packet::{self, FlowResult, Results};
 use ackclock_core::era::Era;
+use ackclock_core::packet::{self, FlowResult, Results};
 use ackclock_core::scenario::Scenario;
 use ackclock_core::units::{BitRate, Span, Time};
 use ackclock_stacks::controls::{self, Libraries};
@@ -112,7 +112,13 @@ fn the_controller_s_flight_is_that_of_the_sender() {
 /// 4.5), once in a recovery period; persistent congestion (section 7.6.2) leaves two packets.
 #[test]
 fn s2n_s_cubic_keeps_seven_tenths_of_a_loss_and_two_packets_of_persistent_congestion() {
-    let env = CcEnv { mss: 1161, wire_size: 1228, line_rate: BitRate(10_000_000_000), round_trip: Span::from_micros(20), era: Era::Rfc };
+    let env = CcEnv {
+        mss: 1161,
+        wire_size: 1228,
+        line_rate: BitRate(10_000_000_000),
+        round_trip: Span::from_micros(20),
+        era: Era::Rfc,
+    };
     let ms = |n: u64| Time::ZERO + Span::from_millis(n);
     let mut control = controls::build(&"s2n/cubic".into(), &env, "cc").unwrap();
     assert_eq!(control.initial_window(), Some(10.0));

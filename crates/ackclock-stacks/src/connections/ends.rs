@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ackclock_core::record::{FlowSample, WindowRow};
 use ackclock_core::endpoint::{Deadline, Endpoint, EndpointCtx, Snapshot};
+use ackclock_core::record::{FlowSample, WindowRow};
 use ackclock_core::units::{Bytes, Time};
 use ackclock_core::wire::Packet;
 
@@ -27,7 +27,15 @@ pub(super) struct Client {
 impl Client {
     /// A client that sends `size` bytes, or without end, in datagrams of `datagram` bytes.
     pub(super) fn new(end: End, observed: Arc<Seen>, size: Option<Bytes>, datagram: f64) -> Self {
-        Self { end, seen: observed, left: size, datagram, srtt_sum_s: 0.0, arrived: 0, completed: Time::ZERO }
+        Self {
+            end,
+            seen: observed,
+            left: size,
+            datagram,
+            srtt_sum_s: 0.0,
+            arrived: 0,
+            completed: Time::ZERO,
+        }
     }
 
     fn drive(&mut self, ctx: &mut EndpointCtx<'_>) {

@@ -13,7 +13,7 @@ use ackclock_core::units::{Bytes, Span};
 
 use super::peer::{Happened, Mark, Peer};
 use super::seen::Seen;
-use super::{ZEROS, offered};
+use super::{ZEROS, list_offered};
 
 /// What an end has to know of its flow.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl Driven {
     /// # Errors
     /// There is none, or it cannot be made.
     pub fn new(name: &str, flow: &Flow) -> Result<Self, String> {
-        let Some((_, _, maker)) = offered().find(|(_, info, _)| info.name == name) else {
+        let Some((_, _, maker)) = list_offered().find(|(_, info, _)| info.name == name) else {
             let names = super::names().join(", ");
             return Err(format!("there is no connection \"{name}\"; expected one of {names}"));
         };
@@ -189,7 +189,8 @@ impl Driven {
         while let Some(capable) = self.peer.transmit(self.instant(now_ns), &mut buffer) {
             datagrams.push((capable, std::mem::take(&mut buffer)));
         }
-        let since = |instant: Instant| instant.saturating_duration_since(self.base).as_nanos() as u64;
+        let since =
+            |instant: Instant| instant.saturating_duration_since(self.base).as_nanos() as u64;
         let deadline_ns = self.peer.timeout().map(since);
         let state = self.peer.state().filter(|_| self.is_client).map(|state| SenderState {
             cwnd: state.window,

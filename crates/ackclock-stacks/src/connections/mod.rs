@@ -99,8 +99,9 @@ pub fn catalogue() -> Vec<Entry> {
 /// There is no such connection, or the flow has settings that it cannot follow.
 pub fn build(spec: &Spec, env: &EndsEnv<'_>, location: Place<'_>) -> Result<Ends, Problem> {
     let name = spec.kind();
-    let wrong =
-        |complaint: &str| Problem::new(location.path, format!("{name} is a whole connection, {complaint}"));
+    let wrong = |complaint: &str| {
+        Problem::new(location.path, format!("{name} is a whole connection, {complaint}"))
+    };
     let QuicConfig { max_datagram, initial_window, .. } = *env.config;
     let first = u64::from(max_datagram) * u64::from(initial_window);
     let Some((_, _, maker)) = list_offered().find(|(_, info, _)| info.name == name) else {

@@ -100,3 +100,10 @@ def test_numbers_of_streams_and_shares_are_within_their_ranges():
         read_iperf3_totals(document(interval(0, lost_percent=101)))
     with pytest.raises(Iperf3Error, match=r"intervals\[0\].streams: expected a list of tables"):
         read_iperf3_streams(document({"sum": {}}))
+
+
+def test_a_capture_has_no_more_intervals_than_samples_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("ackclock.captures.read.logs.MOST_ROWS", 2)
+    file = tmp_path / "log"
+    file.write_text(json.dumps(document(*map(interval, range(5)))))
+    assert read(file).flows[0]["delivered_bytes"] == 2 * 10**6

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ackclock.reproduce.paper import Check
 from ackclock.reproduce.run.estimates import Spread, half_width, prediction, rank_correlation
-from ackclock.reproduce.run.judge import join, judge
+from ackclock.reproduce.run.judge import join, judge, target
 
 # Student's t for 95 % and n - 1 = 3 degrees of freedom, from a printed table.
 T3 = 3.182
@@ -78,6 +78,8 @@ def test_infinite_replicates_leave_a_claim_open_and_say_so():
     assert one([1.0] * 5 + [math.inf], {"at_most": 4}).outcome == "undecided"
     assert one([math.inf] * 6, {"at_most": 4}).outcome == "missed"
     assert one([math.inf] * 6, {"above": 4}).outcome == "met"
+    for expect in ({"above": 4}, {"below": 4}, {"at_least": 4}):
+        assert not target(expect, {}).has(math.nan)
 
 
 def test_the_error_is_divided_among_the_looks():

@@ -74,7 +74,8 @@ class Target(NamedTuple):
             The number.
         """
         if self.is_open:
-            return not self.is_below(value) and not self.is_above(value)
+            within = self.low <= value <= self.high
+            return within and not self.is_below(value) and not self.is_above(value)
         slack = SLACK * max([1.0, *(abs(end) for end in self.ends)])
         return self.low - slack <= value <= self.high + slack
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import UnsupportedError
-from ackclock.plot.figures import _axes, _note
+from ackclock.plot.figures import _axes, _choose_names, _note
 from ackclock.plot.style import figure, line
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ackclock.results.run import Run
 
 __all__ = ["completions", "slowdown"]
+
+NONE_ENDED = "no transfer of this run ended; a flow with a size does"
 
 
 def completions(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
@@ -33,13 +35,10 @@ def completions(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure
     UnsupportedError
         No transfer ended.
     """
-    from ackclock.plot.figures import _choose_names
-
-    names = {*_choose_names(run, "flows", flows)}
-    transfers = [flow for flow in run.summary["flows"] if flow["id"] in names]
+    transfers = _choose_flows(run, flows)
     ended = [flow for flow in transfers if flow["completed_after_s"] is not None]
     if not ended:
-        raise UnsupportedError("no transfer of this run ended; a flow with a size does")
+        raise UnsupportedError(NONE_ENDED)
     chart = figure(run.summary)
     axes = _axes(chart, "Transfers", "start [s]", "time until it was complete [s]")
     axes.plot(
@@ -75,19 +74,23 @@ def slowdown(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
         No transfer ended.
     """
     from ackclock.analysis.slowdown import PERCENTILES, slowdown_by_size
-    from ackclock.plot.figures import _choose_names
+    from ackclock.plot.log_axis import make_logarithmic
 
-    names = {*_choose_names(run, "flows", flows)}
-    rows = slowdown_by_size(flow for flow in run.summary["flows"] if flow["id"] in names)
+    rows = slowdown_by_size(_choose_flows(run, flows))
     if not rows:
-        raise UnsupportedError("no transfer of this run ended; a flow with a size does")
+        raise UnsupportedError(NONE_ENDED)
     chart = figure(run.summary)
     axes = _axes(chart, "Slowdown of transfers", "size [B]", "time / time alone")
     for index, rank in enumerate(PERCENTILES):
         values = [row[f"p{rank}"] for row in rows]
         sizes = [row["bytes_to"] for row in rows]
         axes.plot(sizes, values, marker=".", label=f"{rank} %", **line(index))
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    make_logarithmic(axes, "x")
+    make_logarithmic(axes, "y")
     axes.legend(title="percentile")
     return chart
+
+
+def _choose_flows(run: Run, flows: Sequence[int | str] | None) -> list[dict[str, Any]]:
+    names = {*_choose_names(run, "flows", flows)}
+    return [flow for flow in run.summary["flows"] if flow["id"] in names]

@@ -58,8 +58,7 @@ const (
 
 // peer is either end.
 type peer struct {
-	conn    *conn
-	isBegun bool
+	conn *conn
 	// The first instant, by the simulation [ns] and by this program.
 	begin      uint64
 	beginClock time.Time
@@ -68,7 +67,6 @@ type peer struct {
 	left     uint64
 	isLast   bool
 	changed  chan struct{}
-	quic     *quic.Conn
 	stream   *quic.Stream
 	isClient bool
 	// Bytes that the server's application has read; of a client, all of them once the server has closed its side.
@@ -82,7 +80,7 @@ func (p *peer) Start(now uint64, start Start) (Answer, error) {
 	if start.MaxDatagram < 1200 {
 		return Answer{}, fmt.Errorf("quic-go sends datagrams of 1200 bytes or more, not of %d", start.MaxDatagram)
 	}
-	p.isBegun, p.begin, p.beginClock, p.isClient = true, now, time.Now(), start.IsClient
+	p.begin, p.beginClock, p.isClient = now, time.Now(), start.IsClient
 	seed := start.Seed ^ uint64(start.Flow)<<33
 	if start.IsClient {
 		seed ^= 1 << 32
@@ -116,27 +114,25 @@ func (p *peer) Start(now uint64, start Start) (Answer, error) {
 	transport := &quic.Transport{Conn: socket}
 	if start.IsClient {
 		p.left, p.isLast, p.changed = start.Bytes, !start.MoreData, make(chan struct{}, 1)
-		go p.send(transport, config)
+		go func() { p.failure = p.send(transport, config) }()
 	} else {
-		go p.receive(transport, config)
+		go func() { p.failure = p.receive(transport, config) }()
 	}
 	return p.answer(now)
 }
 
 // send is a client's application.
-func (p *peer) send(transport *quic.Transport, config *quic.Config) {
+func (p *peer) send(transport *quic.Transport, config *quic.Config) error {
 	security := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"guest"}}
 	connection, err := transport.Dial(context.Background(), p.conn.other, security, config)
 	if err != nil {
-		p.failure = err
-		return
+		return err
 	}
 	stream, err := connection.OpenStreamSync(context.Background())
 	if err != nil {
-		p.failure = err
-		return
+		return err
 	}
-	p.quic, p.stream = connection, stream
+	p.stream = stream
 	content := make([]byte, piece)
 	var sent uint64
 	for p.left > 0 || !p.isLast {
@@ -148,8 +144,7 @@ func (p *peer) send(transport *quic.Transport, config *quic.Config) {
 		count, err := stream.Write(content[:min(p.left, piece)])
 		sent += uint64(count)
 		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			p.failure = err
-			return
+			return err
 		}
 		if p.left != None {
 			p.left -= min(p.left, uint64(count))
@@ -157,35 +152,30 @@ func (p *peer) send(transport *quic.Transport, config *quic.Config) {
 	}
 	stream.Close()
 	if _, err := stream.Read(content); err != io.EOF {
-		p.failure = err
-		return
+		return err
 	}
 	p.delivered, p.isComplete = sent, true
+	return nil
 }
 
 // receive is a server's application.
-func (p *peer) receive(transport *quic.Transport, config *quic.Config) {
+func (p *peer) receive(transport *quic.Transport, config *quic.Config) error {
 	certificate, err := newCertificate()
 	if err != nil {
-		p.failure = err
-		return
+		return err
 	}
 	security := &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"guest"}}
 	listener, err := transport.Listen(security, config)
 	if err != nil {
-		p.failure = err
-		return
+		return err
 	}
 	connection, err := listener.Accept(context.Background())
 	if err != nil {
-		p.failure = err
-		return
+		return err
 	}
-	p.quic = connection
 	stream, err := connection.AcceptStream(context.Background())
 	if err != nil {
-		p.failure = err
-		return
+		return err
 	}
 	content := make([]byte, piece)
 	for {
@@ -194,11 +184,11 @@ func (p *peer) receive(transport *quic.Transport, config *quic.Config) {
 		if err == io.EOF {
 			break
 		} else if err != nil {
-			p.failure = err
-			return
+			return err
 		}
 	}
 	stream.Close()
+	return nil
 }
 
 // newCertificate makes one whose signatures have one length.

@@ -256,6 +256,45 @@ def test_a_limit_of_work_gives_unknown_and_says_who_gave_up():
     assert "reached the limit" in proof.sentence
 
 
+def test_no_time_is_no_call_and_says_how_far_it_came():
+    question = make_question("aimd", "utilisation=0.5", buffer=Fraction(1))
+    proof = prove(question, limits=Limits.within(0))
+    assert (proof.verdict, proof.steps, proof.seconds) == ("unknown", 0, 0)
+    assert proof.headline == "unknown: aimd, utilisation=0.5; decided up to T = 0 round trips"
+    assert "z3 reached the limit" in proof.sentence
+
+
+def test_steps_are_named_before_they_begin_and_time_is_progress():
+    steps = []
+    question = make_question("aimd", "loss-above=1", buffer=Fraction(1))
+    limits = Limits.within(100)
+    prove(question, limits=limits, progress=lambda done, step: steps.append((done, step)))
+    ((done, step),) = steps
+    assert step == "from any state, 2 round trips"
+    assert 0 < done < 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("control", "changes"),
+    [("cubic", {"beta": "0.5"}), ("binomial", {"k": "0.5", "l": "0.5"})],
+)
+def test_a_changed_constant_of_a_power_is_decided_for_four_round_trips(control, changes):
+    """Within the work of a minute; many lines with long fractions took more for one solver."""
+    question = make_question(control, "utilisation=0.5", changes=changes, buffer=Fraction(1))
+    proof = prove(question, periods=(2, 4), limits=Limits(work=60_000_000))
+    assert (proof.verdict, proof.steps) == ("unknown", 4)
+    assert proof.sentence == "no cycle of up to 4 round trips violates it"
+
+
+def test_a_page_has_formulas_that_one_solver_sufficed_for():
+    proof = prove(make_question("aimd", "utilisation=0.2", buffer=Fraction(1)), periods=(2,))
+    alone = [formula for formula in proof.formulas if len(formula.answer.said) == 1]
+    assert alone
+    assert all(formula.answer.word == "possible" for formula in alone)
+    assert "cvc5_s" in str(proof)
+
+
 def test_one_solver_alone_gives_no_verdict():
     limits = Limits(solvers=("z3",))
     proof = prove(make_question("aimd", "loss-above=1", buffer=Fraction(1)), limits=limits)
@@ -487,6 +526,32 @@ def test_a_build_without_libraries_says_how_to_build_them(monkeypatch, capsys):
     assert '"make stacks" in a checkout' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["aimd", "--property", "loss-above=1", "--buffer", "1 bdp"], "proved: aimd, loss-above=1"),
+        (
+            ["aimd", "--property", "recovery=5", "--buffer", "1 bdp"],
+            "refuted: aimd, recovery=5; replayed",
+        ),
+        (["fast", "--theorems"], "1 of 1 theorems as stated"),
+    ],
+)
+def test_a_quiet_command_prints_its_verdict_in_a_line(arguments, line, monkeypatch, capsys):
+    monkeypatch.setattr(theorems, "names_of", lambda _: ["fast-late-comer"])
+    assert main(["prove", *arguments, "--quiet"]) == 0
+    printed = capsys.readouterr()
+    (only,) = printed.out.splitlines()
+    assert only.endswith(line)
+    assert printed.err == ""
+
+
+def test_theorems_that_are_not_as_stated_are_in_the_line(monkeypatch):
+    monkeypatch.setattr(theorems, "names_of", lambda _: ["fast-late-comer"])
+    checked = check_theorems("fast", limits=Limits(work=1))
+    assert checked.headline == "0 of 1 theorems as stated; fast-late-comer is unknown"
+
+
 def test_a_missing_solver_names_its_extra(monkeypatch, capsys):
     from ackclock.cli import extras
 
@@ -497,12 +562,13 @@ def test_a_missing_solver_names_its_extra(monkeypatch, capsys):
 
 def test_the_folder_has_page_formulas_and_a_scenario_that_runs(tmp_path, capsys):
     out = tmp_path / "proof"
-    arguments = ["prove", "vegas", "--property", "utilisation=0.1", "--json", "--out", str(out)]
+    arguments = ["prove", "aimd", "--property", "recovery=5", "--buffer", "1 bdp", "--json"]
+    arguments += ["--out", str(out)]
     assert main(arguments) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["verdict"] == "refuted"
     assert "(check-sat)" in (out / "formulas/01.smt2").read_text()
-    assert "utilisation" in (out / "page.txt").read_text()
+    assert "recovery" in (out / "page.txt").read_text()
     assert json.loads((out / "proof.json").read_text())["verdict"] == "refuted"
     load(out / "scenario.toml").check()
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ackclock.errors import AckclockError
-from ackclock.prove.solvers import Answer, Limits, Said, decide
+from ackclock.prove.solvers import SOLVERS, Answer, Limits, Said, decide
 from ackclock.prove.terms import (
     all_of,
     any_of,
@@ -57,7 +57,9 @@ def test_a_product_of_unknowns_has_another_logic():
 def test_both_solvers_agree(terms, word):
     answer = decide(terms, Limits())
     assert answer.word == word
-    assert answer.agreed
+    assert answer.agreed is (word != "unknown")
+    for solver in SOLVERS:
+        assert decide(terms, Limits(solvers=(solver,))).word == word
 
 
 def test_a_limit_of_work_gives_no_verdict():
@@ -92,6 +94,41 @@ def test_numbers_that_do_not_satisfy_the_formulas_are_refused(monkeypatch):
     monkeypatch.setitem(solvers.SOLVERS, "z3", lambda *_: ("possible", {"x": Fraction(-1)}))
     with pytest.raises(AckclockError, match="do not satisfy"):
         decide([X > 0], Limits())
+
+
+def test_a_call_may_take_half_of_the_time_that_is_left(monkeypatch):
+    from ackclock.prove import solvers
+
+    now = 100.0
+    seconds = []
+
+    def solve(_text, _sorts, limits):
+        nonlocal now
+        seconds.append(limits.seconds)
+        now += 8
+        return "impossible", {}
+
+    for name in SOLVERS:
+        monkeypatch.setitem(solvers.SOLVERS, name, solve)
+    monkeypatch.setattr(solvers.time, "perf_counter", lambda: now)
+    limits = Limits.within(20)
+    assert decide([X > 0], limits).agreed
+    assert seconds == [10, 6]
+    assert limits.left == 4
+    assert limits.part(0.25).left == 1
+    now += 4
+    assert decide([X > 0], limits).undecided == ("z3",)
+    assert len(seconds) == 2
+
+
+@pytest.mark.parametrize(
+    ("wanted", "solvers"), [(None, 2), ("possible", 2), ("impossible", 1), ("unknown", 1)]
+)
+def test_what_does_not_lead_on_is_said_by_one_solver(wanted, solvers):
+    answer = decide([X > 0], Limits(), wanted=wanted)
+    assert answer.word == "possible"
+    assert len(answer.said) == solvers
+    assert answer.agreed is (solvers == 2)
 
 
 @settings(max_examples=30, deadline=None)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Bar", "Lines"]
+__all__ = ["Bar", "Lines", "Update"]
+
+
+class Update(Protocol):
+    """Takes the fraction that is done and, if there is something to say, the step in work."""
+
+    def __call__(self, fraction: float, step: str = "") -> None: ...
+
 
 FIRST_S = 30.0
 LONGEST_S = 3600.0
@@ -50,7 +57,7 @@ class Bar:
         self._progress: Any = None
         self._lines = Lines()
 
-    def __enter__(self) -> Callable[[float], None]:
+    def __enter__(self) -> Update:
         if self.shown and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import Progress
@@ -60,9 +67,10 @@ class Bar:
             self._task = self._progress.add_task(self.title, total=1.0)
         return self._update
 
-    def _update(self, fraction: float) -> None:
+    def _update(self, fraction: float, step: str = "") -> None:
+        title = f"{self.title}, {step}" if step else self.title
         if self._progress is not None:
-            self._progress.update(self._task, completed=fraction)
+            self._progress.update(self._task, completed=fraction, description=title)
         elif self.shown and 0 < fraction < 1:
 
             def line(elapsed: float) -> str:
@@ -70,7 +78,7 @@ class Bar:
                 from ackclock._util.number_text import clock
 
                 left = clock(elapsed * (1 - fraction) / fraction)
-                return f"{self.title}: {100 * fraction:.3g} %, about {left} left"
+                return f"{title}: {100 * fraction:.3g} %, about {left} left"
 
             self._lines.report(line)
 

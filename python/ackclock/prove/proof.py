@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ackclock._util.text_table import table
 from ackclock.studies.outcome import Outcome
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from ackclock.prove.solvers import Answer
     from ackclock.prove.trace import Trace
 
-__all__ = ["Formula", "Proof", "write_formulas", "write_scenario"]
+__all__ = ["Formula", "Proof", "Verdict", "write_formulas", "write_scenario"]
+
+Verdict = Literal["proved", "refuted", "unknown"]
+"""Of a claim."""
+
 
 _LEFT = "of the relation alone: packet runs of the control leave it, at {}"
 
@@ -38,7 +42,7 @@ class Formula:
     answer: Answer
 
     def row(self) -> dict[str, Any]:
-        """What each solver said, in seconds."""
+        """What each solver that was called said, in seconds."""
         row: dict[str, Any] = {"formula": self.name}
         for said in self.answer.said:
             row[said.solver] = said.word
@@ -75,13 +79,23 @@ class Proof(Outcome):
     PAGE: ClassVar[str] = "page.txt"
 
     question: Question
-    verdict: str
+    verdict: Verdict
     sentence: str
     steps: int
     formulas: tuple[Formula, ...]
     trace: Trace | None = None
     replay: Replay | None = None
     elsewhere: Mapping[str, Replay] = field(default_factory=dict)
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a line."""
+        line = f"{self.verdict}: {self.question.relation.name}, {self.question.claim.text}"
+        if self.verdict == "unknown" and self.question.claim.kind.kind == "cycle":
+            line += f"; decided up to T = {self.steps} round trips"
+        if self.replay is not None:
+            line += "; replayed" if self.replay.replayed else "; only in the model"
+        return line
 
     @property
     def seconds(self) -> float:
@@ -120,7 +134,7 @@ class Proof(Outcome):
     def __str__(self) -> str:
         question, relation = self.question, self.question.relation
         lines = [
-            f"{self.verdict}: {question.relation.name}, {question.claim.text}",
+            self.headline,
             f"claim: {question.claim.sentence}",
             self.sentence,
             *([_LEFT.format(", ".join(relation.left_at))] if relation.left_at else []),
@@ -131,8 +145,9 @@ class Proof(Outcome):
         lines += [f"{name}: {one.sentence}" for name, one in self.elsewhere.items()]
         if self.trace is not None:
             lines += ["", self._path()]
-        rows = [list(map(str, one.row().values())) for one in self.formulas]
-        heads = list(self.formulas[0].row()) if self.formulas else []
+        rows_of = [one.row() for one in self.formulas]
+        heads = list(dict.fromkeys(key for row in rows_of for key in row))
+        rows = [[str(row.get(key, "")) for key in heads] for row in rows_of]
         lines += ["", table(heads, rows), "", "It rests on:"]
         lines += [f"- {sentence}" for sentence in question.assumptions()]
         return "\n".join(lines)

@@ -5,20 +5,24 @@ Rule::
     moment, reach:  from any state; no path violates it: proved;  one does: refuted, and for packets
                     a link of constant rate with jitter is searched that does
     cycle:
-        1. a cycle of 2, 4 or 6 round trips violates it: refuted; first on a link of constant rate
-           with jitter, whose paths packets can follow, then on the whole model
-        2. utilisation: of the regions of windows above `LOWS` the widest that is kept and in which
-           every block of `BLOCK` round trips delivers as much: proved, from every state of it on
+        1. a cycle of 2, 4 or 6 round trips violates it, on the whole model: refuted; then a link
+           of constant rate with jitter is searched that does, whose paths packets can follow
+        2. utilisation, once no shortest cycle violates it: of the regions of windows above `LOWS`
+           the widest that is kept and in which every block of `BLOCK` round trips delivers as much:
+           proved, from every state of it on
         3. else unknown: no cycle up to the last period violates it
 
 A verdict needs both solvers. What one of them alone decided is reported as unknown, with its name.
+Where time is limited, each search has a share of what is left, so that the next ones have some.
 """
 
 from __future__ import annotations
 
+import math
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ackclock.prove.lemmas import Bound, Lemma
 from ackclock.prove.proof import Formula, Proof
@@ -31,8 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ackclock.prove.path import Curves
+    from ackclock.prove.proof import Verdict
     from ackclock.prove.question import Question
-    from ackclock.prove.solvers import Answer
+    from ackclock.prove.solvers import Answer, Word
     from ackclock.prove.terms import Term
     from ackclock.prove.trace import Trace
 
@@ -50,6 +55,12 @@ LOWS = (Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3))
 HALVINGS = 5
 """Steps of the search for a cycle that violates a claim by more."""
 
+WORSE, CLOSING = 0.25, 0.4
+"""Shares of the time that is left for that search, and for the regions."""
+
+FORMULAS = 12
+"""Formulas of a usual proof, by which progress is estimated."""
+
 REPLAY_SEGMENT = Fraction(1, 100)
 """Size of a segment that is tried first, so that packets have a path of hundred to a BDP."""
 
@@ -60,7 +71,7 @@ def prove(
     limits: Limits | None = None,
     periods: tuple[int, ...] = PERIODS,
     packets: bool = True,
-    progress: Callable[[float], object] | None = None,
+    progress: Callable[[float, str], object] | None = None,
 ) -> Proof:
     """Prove or refute.
 
@@ -69,13 +80,13 @@ def prove(
     question
         Control, path and claim.
     limits
-        Of each call of a solver.
+        Of the calls of solvers.
     periods
         Of the cycles that are searched.
     packets
         Whether a counterexample is run in packets.
     progress
-        Called with the fraction done.
+        Called with the fraction done, at least that of the time that is limited, and the next step.
     """
     work = _Work(question, limits or Limits(), progress)
     kind = question.claim.kind.kind
@@ -86,20 +97,20 @@ def prove(
     answer, v = work.decide(name, *question.from_any_state(steps))
     if answer.agreed and answer.word == "impossible":
         return work.proof("proved", f"{question.claim.sentence}: at every time", steps)
-    if answer.agreed and answer.word == "possible":
-        if packets:
-            answer, v = _link_path(work, name, steps) or (answer, v)
-        return _refuted(work, read_trace(v, answer.values, 0), packets=packets)
-    return work.proof("unknown", _undecided(answer), 0)
+    possible = answer.agreed and answer.word == "possible"
+    on_link = _link_path(work, name, steps) if packets or not possible else None
+    if on_link is not None:
+        answer, v = on_link
+    elif not possible:
+        return work.proof("unknown", _undecided(answer), 0)
+    return _refuted(work, read_trace(v, answer.values, 0), packets=packets)
 
 
 def _link_path(work: _Work, name: str, steps: int) -> tuple[Answer, Curves] | None:
     """Find a path that violates the claim among those that packets can follow."""
-    question = work.question
-    for path_name, variant in _variants(question, name):
-        if variant.path.server != "link":
-            continue
-        answer, v = work.decide(path_name, *variant.from_any_state(steps))
+    for path_name, variant in _links(work.question, name):
+        formulas = variant.from_any_state(steps)
+        answer, v = work.decide(path_name, *formulas, wanted="possible")
         if answer.agreed and answer.word == "possible":
             work.question = variant
             return answer, v
@@ -110,61 +121,121 @@ class _Work:
     """Formulas decided so far."""
 
     def __init__(
-        self, question: Question, limits: Limits, progress: Callable[[float], object] | None
+        self, question: Question, limits: Limits, progress: Callable[[float, str], object] | None
     ) -> None:
         self.question = question
         self.limits = limits
+        self.all_s = limits.left
         self.progress = progress
         self.formulas: list[Formula] = []
 
-    def decide(self, name: str, v: Curves, terms: list[Term]) -> tuple[Answer, Curves]:
+    def decide(
+        self, name: str, v: Curves, terms: list[Term], wanted: Word | None = None
+    ) -> tuple[Answer, Curves]:
         """Let the solvers decide, and keep what they said."""
-        comments = [self.question.relation.name + ", " + self.question.claim.text, name]
-        answer = decide(terms, self.limits, comments)
-        self.formulas.append(Formula(name, answer))
         if self.progress is not None:
-            self.progress(min(len(self.formulas) / 12, 1.0))
+            spent = 1 - self.limits.left / self.all_s if 0 < self.all_s < math.inf else 0.0
+            done = max(len(self.formulas) / FORMULAS, spent)
+            self.progress(min(done, 1.0), name)
+        comments = [self.question.relation.name + ", " + self.question.claim.text, name]
+        answer = decide(terms, self.limits, comments, wanted)
+        self.formulas.append(Formula(name, answer))
         return answer, v
 
-    def proof(self, verdict: str, sentence: str, steps: int) -> Proof:
+    @contextmanager
+    def part(self, share: float) -> Iterator[None]:
+        """Limit what is decided within to a share of the time that is left."""
+        whole = self.limits
+        self.limits = whole.part(share)
+        yield
+        self.limits = whole
+
+    def proof(self, verdict: Verdict, sentence: str, steps: int) -> Proof:
         """Make the result."""
         return Proof(self.question, verdict, sentence, steps, tuple(self.formulas))
 
 
+class _Search(NamedTuple):
+    """A search for a cycle.
+
+    Attributes
+    ----------
+    trace
+        That violates the claim.
+    reason
+        Why it is not decided whether there is one; empty: it is.
+    undecided
+        Whether a solver reached its limit.
+    """
+
+    trace: Trace | None = None
+    reason: str = ""
+    undecided: bool = False
+
+
 def _prove_cycle(work: _Work, periods: tuple[int, ...], *, packets: bool) -> Proof:
-    question = work.question
     decided = 0
     reason = ""
-    multiple = question.relation.period
-    for period in sorted({-(-one // multiple) * multiple for one in periods}):
-        for name, variant in _variants(question, f"cycle of {period}"):
-            answer, v = work.decide(name, *variant.cycle(period))
-            if answer.agreed and answer.word == "possible":
-                work.question = variant
-                worse = _worse(work, answer, period) if packets else answer
-                for one in (worse, answer):
-                    trace = read_trace(v, one.values, period)
-                    if _repeats(work, trace):
-                        return _refuted(work, trace, packets=packets)
-                work.question = question
-                reason = f"one of {period} does that ends as it begins, but cannot be repeated"
-            elif not (answer.agreed and answer.word == "impossible"):
-                reason = _undecided(answer)
-        if answer.undecided:
+    multiple = work.question.relation.period
+    may_close = work.question.claim.kind.name == "utilisation"
+    for period in sorted({-(-length // multiple) * multiple for length in periods}):
+        search = _search_cycle(work, period, packets=packets)
+        if search.trace is not None:
+            return _refuted(work, search.trace, packets=packets)
+        if may_close and (sentence := _close(work)) is not None:
+            return work.proof("proved", sentence, BLOCK)
+        may_close = False
+        reason = reason or search.reason
+        if search.undecided:
             break
         decided = decided if reason else period
-    if question.claim.kind.name == "utilisation":
-        closed = _close(work)
-        if closed is not None:
-            return work.proof("proved", closed, BLOCK)
     parts = [f"no cycle of up to {decided} round trips violates it"] if decided else []
     return work.proof("unknown", "; ".join([*parts, *([reason] if reason else [])]), decided)
 
 
-def _repeats(work: _Work, trace: Trace) -> bool:
-    """Say whether a cycle can follow itself: how losses become known may look far back."""
-    answer, _ = work.decide("that cycle three times over", *_repeated(work.question, trace))
-    return answer.agreed and answer.word == "possible"
+def _search_cycle(work: _Work, period: int, *, packets: bool) -> _Search:
+    """Search a cycle of this length that violates the claim.
+
+    Every path of a link with jitter is one of the whole model, so links are searched only where the
+    whole model may have such a cycle.
+    """
+    question, name = work.question, f"cycle of {period}"
+    server = question.path.server
+    answer, v = work.decide(f"{name}, {server} path", *question.cycle(period))
+    if answer.agreed and answer.word == "impossible":
+        return _Search()
+    result = _Search(None, _undecided(answer), bool(answer.undecided))
+    for link_name, variant in _links(question, name):
+        on_link, curves = work.decide(link_name, *variant.cycle(period), wanted="possible")
+        if on_link.agreed and on_link.word == "possible":
+            work.question = variant
+            search = _repeated_cycle(work, on_link, curves, period, packets=packets)
+            if search.trace is not None:
+                return search
+            work.question = question
+            result = result if result.reason else search
+    if answer.agreed:
+        return _repeated_cycle(work, answer, v, period, packets=packets)
+    return result
+
+
+def _repeated_cycle(
+    work: _Work, answer: Answer, v: Curves, period: int, *, packets: bool
+) -> _Search:
+    """Find a cycle that can follow itself: how losses become known may look far back."""
+    worse = _worse(work, answer, period) if packets else answer
+    problem = ""
+    for candidate in (worse, answer) if worse is not answer else (answer,):
+        trace = read_trace(v, candidate.values, period)
+        again, _ = work.decide("that cycle three times over", *_repeated(work.question, trace))
+        if again.agreed and again.word == "possible":
+            return _Search(trace)
+        problem = _undecided(again)
+    cycle = f"one of {period} does that ends as it begins"
+    if problem:
+        text = f"{cycle}, but whether it can be repeated is not known: {problem}"
+        return _Search(None, text, undecided=True)
+    return _Search(None, f"{cycle}, but cannot be repeated")
 
 
 def _worse(work: _Work, answer: Answer, period: int) -> Answer:
@@ -176,7 +247,7 @@ def _worse(work: _Work, answer: Answer, period: int) -> Answer:
     question = work.question
     if question.claim.kind.name not in {"utilisation", "no-starvation"}:
         return answer
-    alone = replace(work.limits, solvers=work.limits.solvers[:1])
+    alone = replace(work.limits.part(WORSE), solvers=work.limits.solvers[:1])
     low, high = Fraction(0), question.claim.value
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -190,53 +261,54 @@ def _worse(work: _Work, answer: Answer, period: int) -> Answer:
     return answer
 
 
-def _variants(question: Question, name: str) -> Iterator[tuple[str, Question]]:
-    """Paths from those that packets can follow to all of the model."""
-    path = question.path
+def _links(question: Question, name: str) -> Iterator[tuple[str, Question]]:
+    """List the links with jitter, which packets can follow, of a model that has them."""
+    path, relation = question.path, question.relation
     low, high = path.segment
-    link, name_of_link = None, f"{name}, link with jitter"
-    if path.server == "plain":
-        pass  # a delay after a link is not of these paths
-    elif low < REPLAY_SEGMENT < high:
-        usual = (REPLAY_SEGMENT, REPLAY_SEGMENT)
-        link = replace(path, server="link", segment=usual)
+    name_of_link = f"{name}, link with jitter"
+    if low < REPLAY_SEGMENT < high and path.server != "plain":
+        link = replace(path, server="link", segment=(REPLAY_SEGMENT, REPLAY_SEGMENT))
         name_of_link += ", 100 segments to a BDP"
-    elif path.server != "link":
+    elif path.server == "composed":
         link = replace(path, server="link")
-    if link is not None:
-        relation = question.relation
-        if relation.narrower:
-            fewer = replace(relation, rules=(*relation.rules, *relation.narrower))
-            rules = ", ".join(rule.name for rule in relation.narrower)
-            variant = replace(question, path=link, relation=fewer)
-            yield f"{name_of_link}, with {rules}", variant
-        yield name_of_link, replace(question, path=link)
-    yield f"{name}, {path.server} path", question
+    else:
+        return  # a delay after a link is not of plain paths
+    if relation.narrower:
+        fewer = replace(relation, rules=(*relation.rules, *relation.narrower))
+        rules = ", ".join(rule.name for rule in relation.narrower)
+        yield f"{name_of_link}, with {rules}", replace(question, path=link, relation=fewer)
+    yield name_of_link, replace(question, path=link)
 
 
 def _close(work: _Work) -> str | None:
     """Find a region that is kept and in which enough is delivered."""
     question = work.question
     share = question.claim.value
-    for low in LOWS:
-        region = (Bound("window", "at least", low),)
-        kept = Lemma("kept", region, region, BLOCK)
-        answer, _ = work.decide(f"a window of {float(low):g} BDP is kept", *question.lemma(kept))
-        if not (answer.agreed and answer.word == "impossible"):
-            continue
-        v = question.curves(BLOCK)
-        terms = [
-            *question.terms(v),
-            *(bound.write(v, 0) for bound in region),
-            v.all_served(BLOCK) - v.all_served(0) < share * BLOCK,
-        ]
-        answer, _ = work.decide(f"a window of {float(low):g} BDP delivers enough", v, terms)
-        if answer.agreed and answer.word == "impossible":
-            return (
-                f"from any state with a window of at least {float(low):g} BDP on, each block of"
-                f" {BLOCK} round trips delivers at least {float(share):g} of the capacity, for ever"
-            )
+    with work.part(CLOSING):
+        for low in LOWS:
+            region = (Bound("window", "at least", low),)
+            kept = question.lemma(Lemma("kept", region, region, BLOCK))
+            window = f"a window of {float(low):g} BDP"
+            if not _holds(work, f"{window} is kept", *kept):
+                continue
+            v = question.curves(BLOCK)
+            terms = [
+                *question.terms(v),
+                *(bound.write(v, 0) for bound in region),
+                v.all_served(BLOCK) - v.all_served(0) < share * BLOCK,
+            ]
+            if _holds(work, f"{window} delivers enough", v, terms):
+                return (
+                    f"from any state with a window of at least {float(low):g} BDP on, each block"
+                    f" of {BLOCK} round trips delivers at least {float(share):g} of the capacity,"
+                    " for ever"
+                )
     return None
+
+
+def _holds(work: _Work, name: str, v: Curves, contradiction: list[Term]) -> bool:
+    answer, _ = work.decide(name, v, contradiction, wanted="impossible")
+    return answer.agreed and answer.word == "impossible"
 
 
 def _refuted(work: _Work, trace: Trace, *, packets: bool) -> Proof:
@@ -283,7 +355,8 @@ def _repeated(question: Question, trace: Trace) -> tuple[Curves, list[Term]]:
 
 
 def _undecided(answer: Answer) -> str:
+    """Say why there is no verdict; empty: both solvers said the same."""
     if answer.undecided:
         names = " and ".join(answer.undecided)
         return f"{names} reached the limit of work or time"
-    return "only one solver was used, and a verdict needs two"
+    return "" if answer.agreed else "only one solver was used, and a verdict needs two"

@@ -1,17 +1,18 @@
 """Two solvers, Z3 and cvc5: what each says of a formula, and what they say together.
 
 Each reads the same SMT-LIB text. A resource limit bounds the work of each, counted by the solver
-and not in seconds, so a verdict is the same on every machine; a limit in seconds is for users who
-wait. A formula that can be satisfied comes with numbers, which are put into it again and computed
-exactly: a solver is not believed.
+and not in seconds, so that what is decided within it is the same on every machine; a limit in
+seconds, of a call or of all together, is for users who wait. A formula that can be satisfied comes
+with numbers, which are put into it again and computed exactly: a solver is not believed.
 
 Source: de Moura and Bjorner, TACAS 2008 (Z3); Barbosa et al., TACAS 2022 (cvc5).
 """
 
 from __future__ import annotations
 
+import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -32,21 +33,39 @@ Word = Literal["impossible", "possible", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of each call of a solver.
+    """Bounds of the calls of solvers.
 
     Attributes
     ----------
     seconds
-        Of wall time.
+        Of wall time, for each call.
     work
         In units of Z3's resource count; about two million take a second. cvc5 has a fortieth of it.
     solvers
         Names of the solvers that are called.
+    end
+        Of all calls, as time of `time.perf_counter`. A call may take half of what is left until
+        then, so that a hard formula leaves time for others.
     """
 
     seconds: float = 120.0
     work: int = 200_000_000
     solvers: tuple[str, ...] = ("z3", "cvc5")
+    end: float = math.inf
+
+    @classmethod
+    def within(cls, seconds: float) -> Limits:
+        """Limit all calls together, from now on [s]."""
+        return cls(end=time.perf_counter() + seconds)
+
+    @property
+    def left(self) -> float:
+        """What is left for all calls [s]."""
+        return max(self.end - time.perf_counter(), 0.0)
+
+    def part(self, share: float) -> Limits:
+        """Limit further calls together to a share of what is left."""
+        return replace(self, end=time.perf_counter() + share * self.left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +190,19 @@ SOLVERS: dict[str, Callable[[str, Mapping[str, str], Limits], tuple[Word, dict[s
 """Solvers by name."""
 
 
-def decide(terms: Sequence[Term], limits: Limits, comments: Sequence[str] = ()) -> Answer:
+SHARE = 0.5
+"""Share of what is left that a call may take."""
+
+LEAST_S = 0.05
+"""Time below which a solver is not called [s]."""
+
+
+def decide(
+    terms: Sequence[Term],
+    limits: Limits,
+    comments: Sequence[str] = (),
+    wanted: Word | None = None,
+) -> Answer:
     """Let each solver say whether formulas can hold together.
 
     Parameters
@@ -179,9 +210,12 @@ def decide(terms: Sequence[Term], limits: Limits, comments: Sequence[str] = ()) 
     terms
         The formulas.
     limits
-        Of each call.
+        Of the calls.
     comments
         Lines above the SMT-LIB text.
+    wanted
+        The answer that leads on, if it is only one: what a solver said otherwise, no other is
+        called for. None: both lead on. No other is called either after one that reached its limit.
 
     Raises
     ------
@@ -191,15 +225,25 @@ def decide(terms: Sequence[Term], limits: Limits, comments: Sequence[str] = ()) 
     formulas = [lower(term) for term in terms]
     text = script(formulas, comments)
     sorts = variables(formulas)
-    said = []
+    said: list[Said] = []
     for name in limits.solvers:
-        begin = time.perf_counter()
-        word, values = SOLVERS[name](text, sorts, limits)
-        said.append(Said(name, word, time.perf_counter() - begin, values))
-        if word == "possible" and not all(compute(term, values) for term in terms):
+        if said and (said[-1].word == "unknown" or wanted not in {None, said[-1].word}):
+            break
+        said.append(_run(name, text, sorts, limits))
+        values = said[-1].values
+        if said[-1].word == "possible" and not all(compute(term, values) for term in terms):
             raise AckclockError(f"the numbers of {name} do not satisfy the formulas it was given")
     words = {one.word for one in said} - {"unknown"}
     if len(words) > 1:
         verdicts = ", ".join(f"{one.solver}: {one.word}" for one in said)
         raise AckclockError(f"the solvers contradict each other ({verdicts}); no verdict holds")
     return Answer(tuple(said), text)
+
+
+def _run(name: str, text: str, sorts: Mapping[str, str], limits: Limits) -> Said:
+    begin = time.perf_counter()
+    seconds = min(limits.seconds, SHARE * limits.left)
+    if seconds < LEAST_S:
+        return Said(name, "unknown", 0.0)
+    word, values = SOLVERS[name](text, sorts, replace(limits, seconds=seconds))
+    return Said(name, word, time.perf_counter() - begin, values)

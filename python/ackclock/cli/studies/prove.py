@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ackclock.cli import completion
-from ackclock.cli.options import FILE, JSON, QUIET, print_json
+from ackclock.cli.options import FILE, JSON, print_json
 from ackclock.cli.studies.deliver import deliver
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ackclock.prove.path import Server
 
 __all__ = ["prove"]
+
+CLAIM_S = 60.0
+"""Time that all solvers together have for a claim, if the user names none [s]."""
 
 
 @click.command()
@@ -37,8 +40,8 @@ __all__ = ["prove"]
 @click.option(
     "--segment", metavar='"0.01 bdp"', help="Size of a segment; left out: any in a range."
 )
-@click.option("--time", "seconds", type=click.FloatRange(min=0, min_open=True), default=120,
-              show_default=True, help="Limit of each call of a solver [s].")  # fmt: skip
+@click.option("--time", "seconds", type=click.FloatRange(min=0, min_open=True),
+              help="Limit of all solvers together [s]; 60 for a claim.")  # fmt: skip
 @click.option(
     "--theorems", is_flag=True, help="Prove what ships with ackclock; CONTROL narrows it."
 )
@@ -50,7 +53,7 @@ __all__ = ["prove"]
 @click.option("--list", "listed", is_flag=True, help="List relations and properties.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write page, formulas, scenario into DIR.")
 @JSON
-@QUIET
+@click.option("--quiet", is_flag=True, help="Print the verdict alone, in a line.")
 def prove(
     control: str | None,
     *,
@@ -61,7 +64,7 @@ def prove(
     access_jitter: str,
     server: Server,
     segment: str | None,
-    seconds: float,
+    seconds: float | None,
     longest: int,
     where: Where,
     theorems: bool,
@@ -89,21 +92,13 @@ def prove(
     from ackclock.prove.prove import prove as work
     from ackclock.prove.question import make_question
     from ackclock.prove.solvers import Limits
-    from ackclock.prove.theorems import Theorems, check_theorems
 
-    limits = Limits(seconds=seconds)
     if theorems:
         if claim is not None:
             raise click.UsageError("--theorems have their properties; leave out --property")
         if where != "packet":
             raise click.UsageError("--theorems are replayed in packets; leave out --replay")
-        if out is not None:
-            may_replace(out, Theorems.MARKER)
-        if missing := missing_of("prove"):
-            raise click.ClickException(missing)
-        with Bar("theorems", shown=not quiet) as progress:
-            checked = check_theorems(control, limits=limits, progress=progress)
-        deliver(checked, out, command_line(), as_json=as_json, quiet=quiet)
+        _check_theorems(control, seconds, out, as_json=as_json, quiet=quiet)
         return
     if control is None:
         raise click.UsageError("CONTROL is missing; --list names those with a relation")
@@ -129,11 +124,36 @@ def prove(
         raise click.ClickException(missing)
     with Bar(f"prove {control}", shown=not quiet) as progress:
         periods = tuple(range(2, longest + 1, 2))
+        limits = Limits.within(CLAIM_S if seconds is None else seconds)
         proof = work(question, limits=limits, periods=periods, progress=progress)
         if proof.replay is not None:
             elsewhere = replay_elsewhere(proof.replay, question.relation, question.claim, where)
             proof = replace(proof, elsewhere=elsewhere)
     deliver(proof, out, command_line(), as_json=as_json, quiet=quiet)
+    if quiet and not as_json:
+        click.echo(proof.headline)
+
+
+def _check_theorems(
+    control: str | None, seconds: float | None, out: Path | None, *, as_json: bool, quiet: bool
+) -> None:
+    from ackclock._util.command_line import command_line
+    from ackclock._util.output_folder import may_replace
+    from ackclock._util.progress import Bar
+    from ackclock.cli.extras import missing_of
+    from ackclock.prove.solvers import Limits
+    from ackclock.prove.theorems import Theorems, check_theorems
+
+    if out is not None:
+        may_replace(out, Theorems.MARKER)
+    if missing := missing_of("prove"):
+        raise click.ClickException(missing)
+    with Bar("theorems", shown=not quiet) as progress:
+        limits = Limits() if seconds is None else Limits.within(seconds)
+        checked = check_theorems(control, limits=limits, progress=progress)
+    deliver(checked, out, command_line(), as_json=as_json, quiet=quiet)
+    if quiet and not as_json:
+        click.echo(checked.headline)
 
 
 def _list(*, as_json: bool) -> None:

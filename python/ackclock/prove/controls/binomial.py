@@ -1,8 +1,7 @@
 """Binomial controls as a relation: growth alpha/w^k a window, cuts of beta w^l.
 
-Source: Bansal and Balakrishnan, INFOCOM 2001. The powers are lines between the windows 1, 1.5, 2,
-3, 4, 6, 8, ... segments; what they err by is in the bounds. The lines are those of a segment of
-1/20 BDP, and windows are at most 8 BDP.
+Source: Bansal and Balakrishnan, INFOCOM 2001. The powers are bounded by lines
+(`ackclock.prove.controls.lines`), for a segment of 1/20 BDP and windows of at most 8 BDP.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ackclock.prove.controls.lines import Lines, fit
+from ackclock.prove.controls.lines import SEGMENT, TOP, Lines, fit
 from ackclock.prove.controls.relation import Relation, Rule
 from ackclock.prove.controls.window import state, window_rules
-from ackclock.prove.terms import larger, smaller
+from ackclock.prove.terms import equal, larger, smaller, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,48 +21,46 @@ if TYPE_CHECKING:
     from ackclock.prove.path import Curves
     from ackclock.prove.terms import Term
 
-__all__ = ["RELATION", "SEGMENT", "TOP", "WITHIN_LINES", "grid"]
-
-SEGMENT = Fraction(1, 20)
-"""Size of a segment for which lines are fitted [BDP]."""
-
-TOP = 8
-"""Largest window of the lines [BDP]."""
-
-
-def grid(top: Fraction, segment: Fraction) -> tuple[Fraction, ...]:
-    """Choose the ends of lines: windows of 1, 1.5, 2, 3, 4, 6, ... segments up to the top [BDP]."""
-    points, x = [], segment
-    while x < top:
-        points += [x, min(x * Fraction(3, 2), top)]
-        x *= 2
-    return tuple(sorted({*points, top}))
+__all__ = ["RELATION", "WITHIN_LINES"]
 
 
 @lru_cache
 def _growth(alpha: Fraction, k: Fraction) -> Lines:
-    unit = float(SEGMENT)
-    return fit(
-        lambda c: unit * float(alpha) * (c / unit) ** -float(k), grid(Fraction(TOP), SEGMENT)
-    )
+    return fit(alpha, -k)
 
 
 @lru_cache
 def _decrease(beta: Fraction, l: Fraction) -> Lines:  # noqa: E741  the paper's name
-    unit = float(SEGMENT)
-    return fit(lambda c: unit * float(beta) * (c / unit) ** float(l), grid(Fraction(TOP), SEGMENT))
+    return fit(beta, l)
+
+
+def _most_growth(window: Term) -> Term:
+    return unknown(f"grows_{window.parts[0]}")
+
+
+def _least_decrease(window: Term) -> Term:
+    return unknown(f"falls_{window.parts[0]}")
+
+
+def _on_lines(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:
+    """Name the bounds that several rules have: a solver then splits their cases only once."""
+    growth = _growth(values["alpha"], values["k"])
+    decrease = _decrease(values["beta"], values["l"])
+    for window in v.window[n]:
+        yield equal(_most_growth(window), growth.at_most(window))
+        yield equal(_least_decrease(window), decrease.at_least(window))
 
 
 def _gains(v: Curves, values: Mapping[str, Fraction], window: Term) -> tuple[Term, Term]:
     del v
     lines = _growth(values["alpha"], values["k"])
-    return larger(lines.at_least(window), 0) / 2, lines.at_most(window)
+    return larger(lines.at_least(window), 0) / 2, _most_growth(window)
 
 
 def _kept(v: Curves, values: Mapping[str, Fraction], window: Term) -> tuple[Term, Term]:
     lines = _decrease(values["beta"], values["l"])
     least = smaller(larger(window - lines.at_most(window), v.segment), window)
-    return least, larger(window - lines.at_least(window), v.segment)
+    return least, larger(window - _least_decrease(window), v.segment)
 
 
 def _within(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:
@@ -86,11 +83,13 @@ RELATION = Relation(
     },
     rules=(
         *window_rules(_gains, _kept, by_acknowledgements=True),
+        Rule("on-lines", "The most that a window adds, and the least that a cut takes, are on the"
+             " lines of the two powers.", _on_lines),
         WITHIN_LINES,
     ),
     state=state,
     leaves_out="slow start at the beginning of a connection; windows above 8 BDP",
     segment=SEGMENT,
     ranges={"alpha": (0, float("inf")), "beta": (0, float("inf")), "k": (-1, 10), "l": (-10, 1)},
-)
+)  # fmt: skip
 """Binomial controls."""

@@ -6,9 +6,8 @@ Source: RFC 9438, sections 4.2 to 4.6. In the Reno-friendly region a window of a
 
     3 C R s^2,   s = cbrt(w/C),   w the window in segments.
 
-s^2 is a concave power, 2/3, written as lines between windows; their error is in the bound. That is
-an upper bound of growth, not the curve: what needs to know where on the curve a flow is cannot be
-proved.
+s^2 is a power of w, 2/3, bounded by lines (`ackclock.prove.controls.lines`). That is an upper bound
+of growth, not the curve: what needs to know where on the curve a flow is cannot be proved.
 
 Deviations: a base round trip of 0.1 s, a segment of 1/20 BDP, windows up to 8 BDP.
 """
@@ -19,8 +18,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ackclock.prove.controls.binomial import SEGMENT, TOP, WITHIN_LINES, grid
-from ackclock.prove.controls.lines import Lines, fit
+from ackclock.prove.controls.binomial import WITHIN_LINES
+from ackclock.prove.controls.lines import SEGMENT, Lines, fit
 from ackclock.prove.controls.relation import Relation
 from ackclock.prove.controls.window import state, window_rules
 from ackclock.prove.terms import larger
@@ -39,20 +38,15 @@ ROUND_TRIP_S = 0.1
 
 @lru_cache
 def slope(c: Fraction) -> Lines:
-    """Fit the steepest growth of a step, by the window [BDP].
+    """Fit the steepest growth of a step, by the window [segments].
 
     Parameters
     ----------
     c
         CUBIC's constant [segments/s^3].
     """
-    unit, factor = float(SEGMENT), float(c)
-
-    def growth(window: float) -> float:
-        time: float = (window / unit / factor) ** (1 / 3)
-        return unit * 3 * factor * ROUND_TRIP_S * time**2
-
-    return fit(growth, grid(Fraction(TOP), SEGMENT))
+    factor = 3 * float(c) ** (1 / 3) * ROUND_TRIP_S
+    return fit(Fraction(factor), Fraction(2, 3))
 
 
 def _gains(v: Curves, values: Mapping[str, Fraction], window: Term) -> tuple[Term, Term]:

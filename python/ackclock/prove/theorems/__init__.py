@@ -94,6 +94,13 @@ class Theorems(Outcome):
 
     checked: tuple[Checked, ...] = field(default_factory=tuple)
 
+    @property
+    def headline(self) -> str:
+        """In a line how many have the verdict that they state, and which have not."""
+        others = [f"{one.name} is {one.verdict}" for one in self.checked if not one.as_stated]
+        line = f"{len(self.checked) - len(others)} of {len(self.checked)} theorems as stated"
+        return "; ".join([line, *others])
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
         return {"proofs": [one.row() for one in self.checked]}
@@ -159,7 +166,7 @@ def check_theorems(
     control
         Name of a control; None: all theorems.
     limits
-        Of each call of a solver.
+        Of the calls of solvers.
     packets
         Whether counterexamples are run in packets.
     progress

@@ -23,7 +23,7 @@ from ackclock.prove.prove import prove
 from ackclock.prove.question import make_question
 from ackclock.prove.refine import TABLES, obeys, sample
 from ackclock.prove.solvers import Limits, decide
-from ackclock.prove.terms import constant, product, unknown
+from ackclock.prove.terms import FALSE, constant, product, unknown
 from ackclock.prove.theorems import check_theorems, names_of
 from ackclock.prove.theorems.algebra import ALGEBRA, _held, _late_comer
 from ackclock.prove.theorems.of_controls import CLAIMS, LEMMAS
@@ -160,7 +160,11 @@ def test_a_silence_is_as_long_as_the_timer_that_ends_it():
 @pytest.mark.slow
 def test_a_cycle_is_repeated_before_it_counts(monkeypatch):
     """What cannot follow itself is no cycle, and the verdict stays open."""
-    monkeypatch.setattr(prove_module, "_repeats", lambda *_: False)
+
+    def nothing(question, _):
+        return (question.curves(1), [FALSE])
+
+    monkeypatch.setattr(prove_module, "_repeated", nothing)
     proof = prove(make_question("copa", "utilisation=0.1"), periods=(2,), packets=False)
     assert proof.verdict == "unknown"
     assert "cannot be repeated" in proof.sentence

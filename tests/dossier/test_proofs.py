@@ -24,6 +24,12 @@ def test_a_control_has_a_row_for_each_claim(tmp_path):
     assert (tmp_path / "out/utilisation-0.1/scenario.toml").is_file()
 
 
+def test_another_name_of_a_control_has_its_relation():
+    """As for the name that the registry has."""
+    reason = prove_control("x", {"kind": "reno", "beta": 0.5}, 2).reason
+    assert reason == "Its relation has no beta: nothing was proved."
+
+
 @pytest.mark.parametrize(
     ("control", "reason"),
     [

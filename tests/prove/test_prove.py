@@ -577,6 +577,11 @@ def test_the_folder_has_page_formulas_and_a_scenario_that_runs(tmp_path, capsys)
     load(out / "scenario.toml").check()
 
 
+@pytest.mark.parametrize(("name", "relation"), [("reno", "aimd"), ("bbrv1", "bbr")])
+def test_a_control_has_all_its_names(name, relation):
+    assert make_question(name, "utilisation=0.5").relation is RELATIONS[relation]
+
+
 def test_a_claim_that_is_none_is_refused():
     with pytest.raises(AckclockError, match="expected utilisation=NUMBER"):
         make_question("aimd", "utilisation=1/0")

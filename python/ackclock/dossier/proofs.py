@@ -117,10 +117,11 @@ def prove_control(label: str, control: Any, longest: int) -> Proofs:
     longest
         Longest cycle that is searched [round trips].
     """
+    from ackclock.catalogue.schema import registry_name
     from ackclock.prove.controls import RELATIONS
     from ackclock.prove.prove import PERIODS, prove
 
-    name = control.get("kind") if isinstance(control, dict) else control
+    name = registry_name("cc", str(control["kind"] if isinstance(control, dict) else control))
     changes = {k: x for k, x in control.items() if k != "kind"} if isinstance(control, dict) else {}
     if name not in RELATIONS:
         return Proofs(label, (), "There is no relation for this control: nothing was proved.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ackclock.catalogue.schema import registry_name
 from ackclock.errors import AckclockError, find_by_name, suggestion
 from ackclock.prove.controls import RELATIONS
 from ackclock.prove.cycle import cycle_terms, steps_of
@@ -119,7 +120,7 @@ def make_question(
     Parameters
     ----------
     control
-        Name of a relation.
+        Name of a control that has a relation, or another name of it, as ``reno``.
     claim
         As ``utilisation=0.5``.
     changes
@@ -140,7 +141,7 @@ def make_question(
     AckclockError
         There is no such control, property or parameter, or a value is out of its range.
     """
-    relation = find_by_name(control, RELATIONS, "relation for a control")
+    relation = find_by_name(registry_name("cc", control), RELATIONS, "relation for a control")
     read = read_claim(claim)
     values = dict(relation.parameters)
     for name, given in (changes or {}).items():

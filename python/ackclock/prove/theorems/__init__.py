@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock._util.text_table import table
+from ackclock.catalogue.schema import registry_name
 from ackclock.errors import find_by_name
 from ackclock.prove.proof import Formula, write_formulas, write_scenario
 from ackclock.prove.prove import prove
@@ -179,6 +180,7 @@ def check_theorems(
     """
     bounds = limits or Limits()
     if control is not None:
+        control = registry_name("cc", control)
         about = [theorem.control for theorem in LEMMAS] + [theorem.control for theorem in CLAIMS]
         about += [x for x, _, _ in ALGEBRA.values() if x]
         find_by_name(control, dict.fromkeys(about), "theorem about")

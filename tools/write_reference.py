@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.catalogue import records, schema
+from ackclock.results.recorded import recorded_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -413,8 +414,9 @@ def _eras_page() -> str:
 def _tables_page() -> str:
     from ackclock.scenario.load import load
 
-    names = [str(branch["const"]) for branch in schema.definition("Table")["oneOf"]]
-    meaning = {str(b["const"]): b["description"] for b in schema.definition("Table")["oneOf"]}
+    recorded = recorded_tables()
+    names = list(recorded)
+    meaning = {name: table["description"] for name, table in recorded.items()}
     meaning |= {"flows": "One row per flow.", "links": "One row per link and direction."}
     changes = {"record.tables": names, "record.interval": "1 s"}
     run = load(EXAMPLE).replace(**changes).run()
@@ -433,8 +435,13 @@ def _tables_page() -> str:
     others = {"receivers": group, "link_queues": load(QUEUES_EXAMPLE).run()}
     for name in ("flows", "links", "link_queues", "receivers", *names):
         columns = others.get(name, run).table(name).schema
-        rows = ([f"`{field.name}`", _arrow(field.type)] for field in columns)
-        parts += [f"## {name}", meaning[name], _table(("column", "type"), rows)]
+        rows = [[f"`{field.name}`", _arrow(field.type)] for field in columns]
+        head = ["column", "type"]
+        if name in recorded:
+            head.append("what it is")
+            about = {c["name"]: c["description"] for c in recorded[name]["columns"]}
+            rows = [[*row, about[field.name]] for row, field in zip(rows, columns, strict=True)]
+        parts += [f"## {name}", meaning[name], _table(head, rows)]
     return "\n\n".join(parts) + "\n"
 
 

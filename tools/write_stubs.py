@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 from ackclock.catalogue import records, schema
 from ackclock.catalogue.form import range_words
+from ackclock.results.recorded import recorded_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["main", "stubs"]
 
-STUBS = Path(__file__).resolve().parents[1] / "python/ackclock/catalogue/rooms"
+STUBS = Path(__file__).resolve().parents[1] / "python/ackclock"
+ROOMS = "catalogue/rooms"
 
 _HEAD = "# Written by `python tools/write_stubs.py`; do not edit."
 _BASIC = {
@@ -133,23 +135,43 @@ def _other_names(room: str) -> str:
 
 
 def stubs() -> dict[str, str]:
-    """Every stub file's text by its name."""
+    """Every stub file's text by its path in the package."""
     files = {}
     for room in schema.ROOMS:
         entries = schema.catalogue()[room].values()
         named = [(records.class_name(e["name"]), e["title"], e["params"]) for e in entries]
-        files[f"{room}.pyi"] = _module(named) + _other_names(room)
+        files[f"{ROOMS}/{room}.pyi"] = _module(named) + _other_names(room)
     shapes = [
         (records.class_name(kind), rules.get("description", kind), rules)
         for kind, rules in schema.net_kinds().items()
     ]
-    files["topology.pyi"] = _module(shapes)
+    files[f"{ROOMS}/topology.pyi"] = _module(shapes)
     names = ("Flow", "Group", "LinkChange", "QuicOptions", "TcpOptions", "Traffic")
     named_types = [(name, schema.definition(name)) for name in names]
-    files["flows.pyi"] = _module(
+    files[f"{ROOMS}/flows.pyi"] = _module(
         [(name, rules.get("description", name), rules) for name, rules in named_types]
     )
+    files["results/recorded.pyi"] = _recorded()
     return files
+
+
+def _recorded() -> str:
+    """The class with a property for each table that can be recorded."""
+    lines = [
+        _HEAD,
+        "from typing import Any",
+        "",
+        "from ackclock._util.table_type import Table",
+        "",
+        "def recorded_tables() -> dict[str, dict[str, Any]]: ...",
+        "",
+        "class RecordedTables:",
+        "    def table(self, name: str) -> Table: ...",
+    ]
+    for name, table in recorded_tables().items():
+        lines += ["    @property", f"    def {name}(self) -> Table:"]
+        lines.append(f'        """{table["description"]}"""')
+    return "\n".join(lines) + "\n"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -92,7 +92,8 @@ pub(crate) fn run(data: &[u8]) {
     assert!(together, "runs on two threads differ: {scenario:?}");
     if is_fifo && !plan.era.is_ns2() && !has_ties(&plan, &first.packets) {
         let stored = results(&plan, &StoredFifo, all);
-        let packets = |results: &Results| format!("{:?} {:016x}", results.packets, results.digest);
+        let packets =
+            |results: &Results| format!("{:?} {:016x}", results.tables.packets, results.digest);
         let differs = stored.map_or_else(
             || Some("one run failed".to_owned()),
             |stored| difference(&packets(&first), &packets(&stored)),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use ackclock_core::datagrams::Datagrams;
 use ackclock_core::endpoint::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use ackclock_core::packet::{Ends, EndsEnv};
-use ackclock_core::record::{FlowSample, WindowRow};
+use ackclock_core::record::{FlowSample, StateRow, WindowRow};
 use ackclock_core::tcp::Supply;
 use ackclock_core::units::{Span, Time};
 use ackclock_core::wire::{Flags, Packet};
@@ -381,11 +381,11 @@ impl GuestEnd {
         if state.phase != self.state.phase
             && let Some(phase) = (self.keep)(&state.phase)
         {
-            ctx.record.state(ctx.now, flow, phase);
+            ctx.record.note(|| StateRow { at: ctx.now, flow, state: phase });
         }
         (self.state, self.has_state) = (state, true);
         if self.is_client() {
-            ctx.record.window(|| WindowRow {
+            ctx.record.note(|| WindowRow {
                 at: ctx.now,
                 flow,
                 cwnd: self.in_datagrams(self.state.cwnd),

@@ -6,12 +6,14 @@ use serde_json::{Value, json};
 use crate::compile::{self, Plan, PlanSender};
 use crate::error::Problem;
 pub use crate::packet::{Custom, RegistryOnly, RunError, Threads, Used};
+pub use crate::record::{Column, Columns};
 use crate::registry::join;
 
 use crate::memory::until_it_ends;
 use crate::packet::{self, LedgerCount, LedgerRows, Piece, Pieces, QueueCount, Results};
+use crate::record::Table;
 use crate::rng::{Purpose, Stream};
-use crate::scenario::{Scenario, Table};
+use crate::scenario::Scenario;
 use crate::traffic::pattern::{self, Demand};
 use crate::units::Time;
 
@@ -19,6 +21,7 @@ mod canonical;
 mod fluid;
 mod form;
 mod parallelism;
+mod recorded;
 mod tables;
 
 pub use canonical::canonical;
@@ -27,26 +30,6 @@ pub use parallelism::parallelism;
 
 /// Version of the engine; results of different versions may differ.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// A column of a table.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Column {
-    /// Real numbers.
-    F64(Vec<f64>),
-    /// Counts.
-    U64(Vec<u64>),
-    /// Indices and small counts.
-    U32(Vec<u32>),
-    /// Yes or no.
-    Bool(Vec<bool>),
-    /// Names from a fixed set.
-    Text(Vec<&'static str>),
-    /// Any names.
-    Names(Vec<String>),
-}
-
-/// A table: column names and columns of equal length.
-pub type Columns = Vec<(&'static str, Column)>;
 
 /// What a run returns.
 #[derive(Debug)]
@@ -80,6 +63,21 @@ pub fn catalogue() -> String {
         "policy": crate::policy::catalogue(),
     })
     .to_string()
+}
+
+/// Every table that can be recorded, with its columns, as JSON.
+pub fn recorded_tables() -> String {
+    let tables = Table::ALL.iter().map(|&table| {
+        let columns = recorded::column_docs(table)
+            .iter()
+            .map(|&(name, doc)| json!({ "name": name, "description": doc.trim_ascii() }));
+        json!({
+            "name": table.name(),
+            "description": table.doc(),
+            "columns": columns.collect::<Vec<_>>(),
+        })
+    });
+    json!(tables.collect::<Vec<_>>()).to_string()
 }
 
 /// The flows that a traffic pattern draws among so many hosts.
@@ -239,8 +237,8 @@ pub fn planned(text: &str) -> Result<Plan, Vec<Problem>> {
 
 /// The tables of links whose ends ran elsewhere: `links`, and those of them that are recorded.
 pub fn live_tables(plan: &Plan, results: &Results) -> Vec<(&'static str, Columns)> {
-    let rows = tables::Rows::of_run(plan, results, LedgerRows::new());
-    let recorded = plan.record.tables.iter().map(|table| tables::recorded(plan, &rows, *table));
+    let rows = recorded::Rows::of_run(plan, results, LedgerRows::new());
+    let recorded = plan.record.tables.iter().map(|table| recorded::fill(plan, &rows, *table));
     [("links", tables::links(plan, results))].into_iter().chain(recorded).collect()
 }
 
@@ -390,10 +388,10 @@ pub fn run_in_parts(
     let mut ledger = has_ledger(&plan).then(|| LedgerCount::new(&plan));
     let take = &mut |mut piece: Piece| {
         if let Some(ledger) = &mut ledger {
-            ledger.count(&piece.packets);
+            ledger.count(&piece.events.packets);
         }
-        let rows = tables::Rows::of_piece(&mut piece, queues.as_mut());
-        let tables = in_parts.iter().map(|table| tables::recorded(&plan, &rows, *table)).collect();
+        let rows = recorded::Rows::of_piece(&mut piece, queues.as_mut());
+        let tables = in_parts.iter().map(|table| recorded::fill(&plan, &rows, *table)).collect();
         hand_over(Part { names: names.take(), tables })
     };
     let progress = &mut |now: Time| progress(now.seconds() / end, now.seconds());
@@ -412,7 +410,7 @@ fn has_ledger(plan: &Plan) -> bool {
 fn keep_ledger(plan: &Plan, results: &Results) -> LedgerRows {
     let mut ledger = LedgerCount::new(plan);
     if has_ledger(plan) {
-        ledger.count(&results.packets);
+        ledger.count(&results.tables.packets);
     }
     ledger.finish()
 }
@@ -427,9 +425,9 @@ fn output(plan: &Plan, results: &Results, ledger: LedgerRows, used: Used) -> Out
     if results.links.iter().any(|link| !link.queues.is_empty()) {
         all.push(("link_queues", tables::link_queues(results)));
     }
-    let rows = tables::Rows::of_run(plan, results, ledger);
+    let rows = recorded::Rows::of_run(plan, results, ledger);
     for table in &plan.record.tables {
-        all.push(tables::recorded(plan, &rows, *table));
+        all.push(recorded::fill(plan, &rows, *table));
     }
     Output { summary, tables: all, used }
 }

@@ -9,7 +9,7 @@ use ackclock_base::{
     agenda, dscp, era, error, ids, memory, percentiles, registry, rng, units, warm_up, wire,
 };
 use ackclock_controls::{cc, recovery, slow_start};
-use ackclock_endpoint::{endpoint, outbox, record};
+use ackclock_endpoint::{columns, endpoint, outbox, record};
 use ackclock_fluid::{policy, sharing};
 use ackclock_queues::{impairment, qdisc};
 use ackclock_scenario::{scenario, topology};

@@ -162,6 +162,12 @@ mod _core {
         api::catalogue()
     }
 
+    /// Every table that can be recorded, with its columns; JSON.
+    #[pyfunction]
+    fn recorded_tables() -> String {
+        api::recorded_tables()
+    }
+
     /// Congestion controls of released libraries in this build, as entries of the catalogue with their crate; JSON.
     #[pyfunction]
     fn shipped() -> String {

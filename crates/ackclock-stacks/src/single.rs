@@ -43,7 +43,7 @@ pub fn run_single(cc: &str, path: Path, warmup: Duration, end: Duration) -> Resu
     let results = packet::run_with(&plan, &Libraries, &mut |_| true);
     let results = results.map_err(|error| format!("{error:?}"))?;
     let mut trace = Trace::default();
-    for row in &results.recorder.windows {
+    for row in &results.tables.windows {
         trace.note(Duration::from_secs_f64(row.at.seconds()), row.cwnd * DATAGRAM);
     }
     let flow = &results.flows[0];

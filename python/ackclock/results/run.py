@@ -11,6 +11,7 @@ from ackclock._util.number_text import decimals, engineering, number, percent, w
 from ackclock._util.text_table import printable, table
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.results.bundle import write_bundle
+from ackclock.results.recorded import RecordedTables, recorded_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,24 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FEW_LINKS", "TABLES", "Run", "count_idle", "is_busy"]
 
-TABLES = (
-    "windows",
-    "rtts",
-    "states",
-    "drops",
-    "queues",
-    "packets",
-    "flow_samples",
-    "link_samples",
-    "layers",
-    "frames",
-    "probes",
-    "probe_series",
-    "ledger",
-)
+TABLES = tuple(recorded_tables())
 
 
-class Run:
+class Run(RecordedTables):
     """A finished run. Printing it gives the summary; its tables are Arrow tables.
 
     Column names end in their units: ``_s`` seconds, ``_bps`` bits per second, ``_bytes``,
@@ -167,46 +154,6 @@ class Run:
         return self.table("links")
 
     @property
-    def windows(self) -> Table:
-        """The congestion window, at each change."""
-        return self.table("windows")
-
-    @property
-    def rtts(self) -> Table:
-        """Round-trip samples."""
-        return self.table("rtts")
-
-    @property
-    def states(self) -> Table:
-        """Changes of the senders' states."""
-        return self.table("states")
-
-    @property
-    def drops(self) -> Table:
-        """Packets that were dropped."""
-        return self.table("drops")
-
-    @property
-    def queues(self) -> Table:
-        """Lengths of queues, at each change."""
-        return self.table("queues")
-
-    @property
-    def packets(self) -> Table:
-        """Packets on links."""
-        return self.table("packets")
-
-    @property
-    def flow_samples(self) -> Table:
-        """Each flow at equal intervals."""
-        return self.table("flow_samples")
-
-    @property
-    def link_samples(self) -> Table:
-        """Each link at equal intervals."""
-        return self.table("link_samples")
-
-    @property
     def link_queues(self) -> Table:
         """One row per queue of the links whose disciplines distinguish several."""
         return self.table("link_queues")
@@ -215,31 +162,6 @@ class Run:
     def receivers(self) -> Table:
         """One row per receiver of a multicast group."""
         return self.table("receivers")
-
-    @property
-    def layers(self) -> Table:
-        """Layers that receivers of multicast groups hold, at each change."""
-        return self.table("layers")
-
-    @property
-    def frames(self) -> Table:
-        """Frames of flows with `streams` that were delivered."""
-        return self.table("frames")
-
-    @property
-    def probes(self) -> Table:
-        """Inner state of the controls at the end."""
-        return self.table("probes")
-
-    @property
-    def probe_series(self) -> Table:
-        """Inner state of the controls, at each change."""
-        return self.table("probe_series")
-
-    @property
-    def ledger(self) -> Table:
-        """What became of the bytes that links sent, and who held the buffers that lost them."""
-        return self.table("ledger")
 
     def __repr__(self) -> str:
         s = self.summary

@@ -41,7 +41,7 @@ impl Run {
     /// Rows of the packets table at one link.
     pub(crate) fn packets(&self, link: &str) -> impl Iterator<Item = &PacketRow> {
         let id = self.link_id(link);
-        self.results.packets.iter().filter(move |r| r.link == id)
+        self.results.tables.packets.iter().filter(move |r| r.link == id)
     }
 }
 

@@ -39,7 +39,7 @@ impl Bottleneck {
         let (plan, results) = engine::run(engine::four_flows(&folder));
         let link = &plan.links[plan.link("r0->r1").expect("the bottleneck").index()];
         let mut seen: [Vec<(Time, Row)>; 4] = Default::default();
-        for p in &results.packets {
+        for p in &results.tables.packets {
             let size = u32::from(p.size);
             let row = |at| (at, Row { us: micros(at), flow: p.flow, seq: p.seq, size });
             let kind = match p.event {

@@ -32,10 +32,10 @@ fn the_seed_alone_decides() {
     generator_known(&noisy(1));
     let (a, b, c) = (run(noisy(1)), run(noisy(1)), run(noisy(2)));
     assert_eq!(a.results.digest, b.results.digest);
-    assert_eq!(a.results.packets, b.results.packets);
-    assert_eq!(a.results.recorder.windows, b.results.recorder.windows);
+    assert_eq!(a.results.tables.packets, b.results.tables.packets);
+    assert_eq!(a.results.tables.windows, b.results.tables.windows);
     assert_ne!(a.results.digest, c.results.digest);
-    assert_ne!(a.results.packets, c.results.packets);
+    assert_ne!(a.results.tables.packets, c.results.tables.packets);
 }
 
 #[test]
@@ -76,10 +76,10 @@ fn a_flow_elsewhere_changes_nothing_here() {
     };
     let (without, with) = (run(scenario(false)), run(scenario(true)));
     assert!(with.flow(2).receiver.delivered_packets > 100);
-    assert_eq!(part(&with.results.packets, 2, 6), without.results.packets);
+    assert_eq!(part(&with.results.tables.packets, 2, 6), without.results.tables.packets);
     let windows: Vec<_> =
-        with.results.recorder.windows.iter().filter(|r| r.flow.0 < 2).copied().collect();
-    assert_eq!(windows, without.results.recorder.windows);
+        with.results.tables.windows.iter().filter(|r| r.flow.0 < 2).copied().collect();
+    assert_eq!(windows, without.results.tables.windows);
     for i in 0..2 {
         assert_eq!(with.flow(i).sender, without.flow(i).sender);
     }
@@ -147,11 +147,16 @@ fn compare(buffer: &str, qdiscs: &[Value], schedule: Option<&Value>) {
         let fifo = run(one_class(&json!("fifo"), buffer, seed, schedule));
         for qdisc in qdiscs {
             let other = run(one_class(qdisc, buffer, seed, schedule));
-            let first =
-                fifo.results.packets.iter().zip(&other.results.packets).find(|(a, b)| a != b);
+            let first = fifo
+                .results
+                .tables
+                .packets
+                .iter()
+                .zip(&other.results.tables.packets)
+                .find(|(a, b)| a != b);
             assert!(first.is_none(), "{qdisc} {buffer} {seed}: {first:?}");
-            assert_eq!(fifo.results.packets.len(), other.results.packets.len());
-            assert_eq!(fifo.results.recorder.windows, other.results.recorder.windows);
+            assert_eq!(fifo.results.tables.packets.len(), other.results.tables.packets.len());
+            assert_eq!(fifo.results.tables.windows, other.results.tables.windows);
             for (a, b) in fifo.results.links.iter().zip(&other.results.links) {
                 assert_eq!(
                     (a.arrived, a.departed, a.drops, a.waiting),
@@ -219,7 +224,7 @@ fn tiny_packets_do_not_outrun_the_order_of_events() {
     for link in ["r->s", "s->z"] {
         let mut last = 0;
         let mut departures = Vec::new();
-        for row in &outcome.results.packets {
+        for row in &outcome.results.tables.packets {
             if row.link == outcome.link_id(link) && row.event.name() == "departure" {
                 departures.push((row.at.0, row.size));
             }

@@ -55,7 +55,7 @@ fn bursty_loss_is_counted_on_the_wire_and_its_packets_have_departed() {
     let error = (n * p * (1.0 - p) * (2.0 / 0.22 - 1.0)).sqrt();
     assert!((wire as f64 - n * p).abs() < 5.0 * error, "{wire} of {n}");
     assert_eq!(outcome.flow(0).lost_data, wire);
-    assert_eq!(outcome.results.drops.len() as u64, wire);
+    assert_eq!(outcome.results.tables.drops.len() as u64, wire);
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn listed_arrivals_are_dropped_and_no_others() {
         "net": wire(json!({"rate": "10 Mbps", "delay": "5 ms", "buffer": "30 pkt", "drop": [3, 0, 7, 3]})),
         "flows": [cbr("a", "b", 1e6, 1000)], "duration": 1, "record": {"tables": ["drops"]},
     }));
-    let lost: Vec<u32> = outcome.results.drops.iter().map(|d| d.seq).collect();
+    let lost: Vec<u32> = outcome.results.tables.drops.iter().map(|d| d.seq).collect();
     assert_eq!(lost, [0, 3, 7]);
 }
 
@@ -144,7 +144,7 @@ fn random_losses_are_as_many_as_requested_and_independent() {
         "net": wire(json!({"rate": "100 Mbps", "delay": "5 ms", "buffer": "30 pkt", "loss": 0.01})),
         "flows": [cbr("a", "b", 80e6, 1000)], "duration": 10, "record": {"tables": ["drops"]},
     }));
-    let lost: Vec<u32> = outcome.results.drops.iter().map(|d| d.seq).collect();
+    let lost: Vec<u32> = outcome.results.tables.drops.iter().map(|d| d.seq).collect();
     assert!((lost.len() as f64 - 1000.0).abs() < 126.0, "{}", lost.len());
     let pairs = lost.windows(2).filter(|w| w[1] == w[0] + 1).count();
     assert!((pairs as f64 - 10.0).abs() < 12.7, "{pairs}");

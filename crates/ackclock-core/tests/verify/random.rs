@@ -115,7 +115,7 @@ proptest! {
         let found = crate::common::problems(&scenario);
         prop_assume!(found.is_empty());
         let seen = run(scenario);
-        let rows = &seen.results.packets;
+        let rows = &seen.results.tables.packets;
         let keep = |pieces: &[&[ackclock_core::packet::PacketRow]]| {
             let mut ledger = LedgerCount::new(&seen.plan);
             for piece in pieces {
@@ -205,7 +205,7 @@ proptest! {
         }
         // No transmitter works on two packets at once: departures are a transmission apart.
         let mut busy = vec![0u64; seen.plan.links.len()];
-        for row in results.packets.iter().filter(|r| r.event.name() == "departure") {
+        for row in results.tables.packets.iter().filter(|r| r.event.name() == "departure") {
             let link = &seen.plan.links[row.link as usize];
             if link.settings.schedule.is_none() {
                 // Era ns2 counts in doubles; its times are rounded to picoseconds for the table.
@@ -216,7 +216,7 @@ proptest! {
         }
         // FIFO is first in, first out.
         for (l, link) in seen.plan.links.iter().enumerate().filter(|(_, l)| l.settings.qdisc.kind() == "fifo") {
-            let rows = || results.packets.iter().filter(|r| r.link as usize == l);
+            let rows = || results.tables.packets.iter().filter(|r| r.link as usize == l);
             let id = |r: &ackclock_core::packet::PacketRow| (r.flow, r.flags, r.seq, r.size, r.sack);
             let mut came = std::collections::VecDeque::new();
             for row in rows() {
@@ -236,6 +236,6 @@ proptest! {
         }
         let again = run(scenario);
         prop_assert_eq!(again.results.digest, results.digest);
-        prop_assert_eq!(&again.results.packets, &results.packets);
+        prop_assert_eq!(&again.results.tables.packets, &results.tables.packets);
     }
 }

@@ -30,7 +30,7 @@ fn tables_and_summary_agree() {
     for qdisc in ["fifo", "red", "fq-codel"] {
         let outcome = run(scenario(qdisc));
         let mut counts: HashMap<(u32, &str), u64> = HashMap::new();
-        for row in &outcome.results.packets {
+        for row in &outcome.results.tables.packets {
             *counts.entry((row.link, row.event.name())).or_default() += 1;
         }
         let count = |l: usize, event| counts.get(&(l as u32, event)).copied().unwrap_or(0);
@@ -38,16 +38,16 @@ fn tables_and_summary_agree() {
             assert_eq!(count(l, "arrival"), link.arrived, "{qdisc}");
             assert_eq!(count(l, "departure"), link.departed, "{qdisc}");
             assert_eq!(count(l, "drop"), link.drops, "{qdisc}");
-            let rows = outcome.results.drops.iter().filter(|d| d.link as usize == l).count();
+            let rows = outcome.results.tables.drops.iter().filter(|d| d.link as usize == l).count();
             assert_eq!(rows as u64, link.drops);
         }
-        assert!(outcome.results.drops.len() > 10, "{qdisc}");
-        assert!(outcome.results.packets.is_sorted_by_key(|r| r.at));
+        assert!(outcome.results.tables.drops.len() > 10, "{qdisc}");
+        assert!(outcome.results.tables.packets.is_sorted_by_key(|r| r.at));
         for i in 0..3 {
             let id = i as u32;
             let rtts: Vec<f64> = outcome
                 .results
-                .recorder
+                .tables
                 .rtts
                 .iter()
                 .filter(|r| r.flow.0 == id)
@@ -59,8 +59,7 @@ fn tables_and_summary_agree() {
             if i < 2 {
                 let least = rtts.iter().copied().fold(f64::INFINITY, f64::min);
                 assert!((least - sender.rtt_min_s).abs() < 1e-12);
-                let last =
-                    outcome.results.recorder.windows.iter().rfind(|w| w.flow.0 == id).unwrap();
+                let last = outcome.results.tables.windows.iter().rfind(|w| w.flow.0 == id).unwrap();
                 assert_eq!((last.cwnd, last.ssthresh), (sender.cwnd, sender.ssthresh));
             }
             let access = format!("s{i}->r0");
@@ -70,7 +69,7 @@ fn tables_and_summary_agree() {
             assert_eq!(sent.count() as u64, sender.sent_packets);
         }
         let recoveries =
-            outcome.results.recorder.states.iter().filter(|s| s.state == "recovery").count();
+            outcome.results.tables.states.iter().filter(|s| s.state == "recovery").count();
         let counted: u64 = outcome.results.flows.iter().map(|f| f.sender.recoveries).sum();
         assert_eq!(recoveries as u64, counted, "{qdisc}");
     }
@@ -147,15 +146,18 @@ fn event_tables_keep_the_requested_flows_and_links() {
     let outcome = run(scenario);
     assert_eq!(outcome.results.digest, all.results.digest);
     let bottleneck = outcome.link_id("r0->r1");
-    assert!(outcome.results.packets.iter().all(|r| r.flow == 1 && r.link == bottleneck));
+    assert!(outcome.results.tables.packets.iter().all(|r| r.flow == 1 && r.link == bottleneck));
     let expected =
-        all.results.packets.iter().filter(|r| r.flow == 1 && r.link == bottleneck).count();
-    assert_eq!(outcome.results.packets.len(), expected);
-    assert!(!outcome.results.drops.is_empty() && outcome.results.drops.iter().all(|r| r.flow == 1));
-    let recorder = &outcome.results.recorder;
-    assert!(recorder.windows.iter().all(|r| r.flow.0 == 1), "windows of other flows");
-    assert!(recorder.rtts.iter().all(|r| r.flow.0 == 1), "rtts of other flows");
-    assert!(recorder.states.iter().all(|r| r.flow.0 == 1), "states of other flows");
+        all.results.tables.packets.iter().filter(|r| r.flow == 1 && r.link == bottleneck).count();
+    assert_eq!(outcome.results.tables.packets.len(), expected);
+    assert!(
+        !outcome.results.tables.drops.is_empty()
+            && outcome.results.tables.drops.iter().all(|r| r.flow == 1)
+    );
+    let tables = &outcome.results.tables;
+    assert!(tables.windows.iter().all(|r| r.flow.0 == 1), "windows of other flows");
+    assert!(tables.rtts.iter().all(|r| r.flow.0 == 1), "rtts of other flows");
+    assert!(tables.states.iter().all(|r| r.flow.0 == 1), "states of other flows");
 }
 
 /// The last row of each variable in the series is what the table at the end has.
@@ -167,7 +169,7 @@ fn the_series_of_probes_ends_with_the_probes_of_the_end() {
         "record": {"tables": ["probe_series"]},
     }));
     let end = &outcome.flow(0).sender.probes;
-    let rows = &outcome.results.recorder.probe_series;
+    let rows = &outcome.results.tables.probe_series;
     assert!(rows.windows(2).all(|pair| pair[0].at <= pair[1].at));
     assert!(rows.len() > 100, "{}", rows.len());
     for &(name, value) in end {
@@ -220,7 +222,7 @@ fn a_narrow_second_link_makes_half_of_the_first_vain() {
     let outcome = run(scenario.clone());
     let (wide, narrow) = (outcome.link_id("wide"), outcome.link_id("narrow"));
     let (sent, drops) =
-        (outcome.results.links[wide as usize].departed, outcome.results.drops.len() as u64);
+        (outcome.results.links[wide as usize].departed, outcome.results.tables.drops.len() as u64);
     assert!((40..=50).contains(&drops), "{drops}");
     let rows = ledger(&scenario);
     let hose = |link, fate, holder: &str, packets: u64| {

@@ -10,7 +10,7 @@ use crate::common::{Run, cbr, run};
 /// The links at which a flow's data (or acknowledgements) arrived, in order.
 fn path(outcome: &Run, flow: u32, ack: bool) -> Vec<String> {
     let mut links: Vec<String> = Vec::new();
-    for row in &outcome.results.packets {
+    for row in &outcome.results.tables.packets {
         let name = outcome.plan.links[row.link as usize].name(&outcome.plan.nodes);
         if row.flow == flow
             && row.event == Event::Arrival

@@ -162,7 +162,7 @@ fn one_flow_at_a_drop_tail_queue_draws_the_sawtooth() {
         let slack = 3.0 / rounds * swing + 1.0 / top;
         let cuts: Vec<f64> = outcome
             .results
-            .recorder
+            .tables
             .states
             .iter()
             .filter(|s| s.state == "recovery" && s.at.seconds() > 100.0)
@@ -173,7 +173,7 @@ fn one_flow_at_a_drop_tail_queue_draws_the_sawtooth() {
         let drops = link.window_drops as f64 / cuts.len() as f64;
         // Time average of cwnd from the table of windows.
         let windows: Vec<_> =
-            outcome.results.recorder.windows.iter().filter(|w| w.at.seconds() >= 100.0).collect();
+            outcome.results.tables.windows.iter().filter(|w| w.at.seconds() >= 100.0).collect();
         let (mut area, mut time) = (0.0, 0.0);
         for pair in windows.windows(2) {
             let dt = pair[1].at.since(pair[0].at).seconds();
@@ -241,8 +241,7 @@ fn a_hole_that_is_filled_after_a_timeout_does_not_open_the_window() {
         });
         scenario["seed"] = json!(5);
         let outcome = run(scenario);
-        let windows: Vec<f64> =
-            outcome.results.recorder.windows.iter().map(|row| row.cwnd).collect();
+        let windows: Vec<f64> = outcome.results.tables.windows.iter().map(|row| row.cwnd).collect();
         let most = windows.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
         assert!(outcome.flow(0).sender.timeouts > 5, "{cc}: too few timeouts");
         assert!(most <= 2.0, "{cc}: an acknowledgement adds {most}");

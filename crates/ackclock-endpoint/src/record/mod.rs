@@ -1,66 +1,24 @@
 //! Observations: tables that a run records beside its counters.
 //!
-//! A table that is not requested costs one predictable branch.
+//! A table that is not requested costs one predictable branch. `tables.rs` is the list of all, `rows.rs` has the rows of
+//! those that are recorded event by event, with their columns.
 
+mod column;
 mod flow_samples;
+mod rows;
+mod tables;
 
 use crate::ids::FlowId;
 use crate::memory::make_room;
 use crate::percentiles::Percentiles;
 use crate::units::{Span, Time};
 
+pub use column::{Column, ColumnDoc, Columned, Columns, Names};
 pub use flow_samples::FlowSamples;
-
-/// Which tables are recorded event by event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// cwnd after every acknowledgement and timeout.
-    pub windows: bool,
-    /// Every RTT sample.
-    pub rtts: bool,
-    /// Every change of a sender's state.
-    pub states: bool,
-    /// Every drop.
-    pub drops: bool,
-    /// Every arrival at and departure from a queue.
-    pub packets: bool,
-    /// Every change of a receiver's layers.
-    pub layers: bool,
-    /// Every frame of a call that is delivered.
-    pub frames: bool,
-    /// Every change of a control's inner state.
-    pub probe_series: bool,
-    /// `states` or `probe_series`: senders look at this one.
-    pub controls: bool,
-}
-
-/// A row of the `windows` table, written after every acknowledgement and timeout when recorded exactly.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WindowRow {
-    /// Time of the event.
-    pub at: Time,
-    /// The flow.
-    pub flow: FlowId,
-    /// cwnd in segments.
-    pub cwnd: f64,
-    /// ssthresh in segments.
-    pub ssthresh: f64,
-    /// Segments in flight.
-    pub in_flight: u32,
-    /// Next expected segment at the receiver, as acknowledged.
-    pub acked: u32,
-}
-
-/// A sender's change of state.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StateRow {
-    /// Time of the event.
-    pub at: Time,
-    /// The flow.
-    pub flow: FlowId,
-    /// The state entered: `slow-start`, `avoidance`, `recovery`, `loss`, `idle`, `done`, or a state of the control.
-    pub state: &'static str,
-}
+pub use rows::{
+    DropRow, Event, FrameRow, LayersRow, PacketRow, ProbeRow, Row, RttRow, StateRow, WindowRow,
+};
+pub use tables::{Estimate, EventRow, EventTables, OtherTable, Requested, Table};
 
 /// A flow at a sampling time. Each of its two ends fills in the fields that it knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -84,77 +42,15 @@ pub struct FlowSample {
     pub retransmits: u32,
 }
 
-/// An RTT sample.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RttRow {
-    /// Time of the event.
-    pub at: Time,
-    /// The flow.
-    pub flow: FlowId,
-    /// The sample.
-    pub rtt: Span,
-}
-
-/// A change of the layers that a receiver of a multicast group holds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LayersRow {
-    /// Time of the event.
-    pub at: Time,
-    /// The flow whose packets reach the receiver.
-    pub flow: FlowId,
-    /// Layers held from now on.
-    pub layers: u32,
-}
-
-/// A frame of audio or video that is delivered.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FrameRow {
-    /// When it is delivered.
-    pub at: Time,
-    /// The flow.
-    pub flow: FlowId,
-    /// Which of its streams.
-    pub stream: u32,
-    /// Number of the frame in its stream.
-    pub frame: u32,
-    /// When it was made.
-    pub made: Time,
-    /// Payload [bytes].
-    pub size: u32,
-}
-
-/// A change of a control's inner state.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ProbeRow {
-    /// Time of the event.
-    pub at: Time,
-    /// The flow.
-    pub flow: FlowId,
-    /// Which of the control's variables.
-    pub probe: &'static str,
-    /// What it is from now on; NaN: it has no value.
-    pub value: f64,
-}
-
 /// Collects the rows of one run.
 #[derive(Debug, Default)]
 pub struct Recorder {
     /// The requested tables.
-    pub requested: Wanted,
+    pub requested: Requested,
     /// By flow, whether its rows are kept; flows beyond the list are kept.
     pub keep: Vec<bool>,
-    /// Table `windows`.
-    pub windows: Vec<WindowRow>,
-    /// Table `rtts`.
-    pub rtts: Vec<RttRow>,
-    /// Table `states`.
-    pub states: Vec<StateRow>,
-    /// Table `layers`.
-    pub layers: Vec<LayersRow>,
-    /// Table `frames`.
-    pub frames: Vec<FrameRow>,
-    /// Table `probe_series`.
-    pub probe_series: Vec<ProbeRow>,
+    /// The recorded rows.
+    pub tables: EventTables,
     /// By flow, its delays; empty where there are too many flows.
     pub delays: Vec<FlowDelays>,
     /// From when on delays count.
@@ -185,16 +81,23 @@ impl Recorder {
         self.keep.get(flow.index()).copied().unwrap_or(true)
     }
 
-    /// Records a window if wanted.
+    /// Records a row, if its table is requested and its flow is kept.
     #[inline]
-    pub fn window(&mut self, row: impl FnOnce() -> WindowRow) {
-        if self.requested.windows {
+    pub fn note<R: EventRow>(&mut self, row: impl FnOnce() -> R) {
+        if R::is_requested(self.requested) {
             let row = row();
-            if self.keeps(row.flow) {
-                make_room(&mut self.windows);
-                self.windows.push(row);
+            if self.keeps(row.flow()) {
+                self.push(row);
             }
         }
+    }
+
+    /// Records a row, whether or not its table is requested.
+    #[inline]
+    pub fn push<R: EventRow>(&mut self, row: R) {
+        let rows = R::table(&mut self.tables);
+        make_room(rows);
+        rows.push(row);
     }
 
     /// Whether delays of a flow are counted.
@@ -217,30 +120,7 @@ impl Recorder {
     #[inline]
     pub fn rtt(&mut self, time: Time, flow: FlowId, rtt: Span) {
         self.delay(time, flow, rtt);
-        if self.requested.rtts && self.keeps(flow) {
-            make_room(&mut self.rtts);
-            self.rtts.push(RttRow { at: time, flow, rtt });
-        }
-    }
-
-    /// Records a change of a receiver's layers if wanted.
-    pub fn layers(&mut self, row: impl FnOnce() -> LayersRow) {
-        if self.requested.layers {
-            let row = row();
-            if self.keeps(row.flow) {
-                self.layers.push(row);
-            }
-        }
-    }
-
-    /// Records a frame that is delivered if wanted.
-    pub fn frame(&mut self, row: impl FnOnce() -> FrameRow) {
-        if self.requested.frames {
-            let row = row();
-            if self.keeps(row.flow) {
-                self.frames.push(row);
-            }
-        }
+        self.note(|| RttRow { at: time, flow, rtt });
     }
 
     /// Records what has changed of a control's inner state, if wanted. `report` gives all of it, or leaves out
@@ -257,7 +137,7 @@ impl Recorder {
         if self.probes.len() <= flow.index() {
             self.probes.resize_with(flow.index() + 1, Vec::new);
         }
-        let (last, rows) = (&mut self.probes[flow.index()], &mut self.probe_series);
+        let (last, rows) = (&mut self.probes[flow.index()], &mut self.tables.probe_series);
         report(&mut |name, value| {
             let index = last.iter().position(|probe| probe.name == name).unwrap_or_else(|| {
                 last.push(LastProbe { name, value: f64::NAN, is_fresh: false });
@@ -281,25 +161,8 @@ impl Recorder {
 
     /// Appends what another recorder has of the same run; all tables are named, so that none is left behind.
     pub fn append(&mut self, other: &mut Self) {
-        let Self {
-            requested: _,
-            keep: _,
-            windows,
-            rtts,
-            states,
-            layers,
-            frames,
-            probe_series,
-            delays,
-            measured_from: _,
-            probes,
-        } = self;
-        windows.append(&mut other.windows);
-        rtts.append(&mut other.rtts);
-        states.append(&mut other.states);
-        layers.append(&mut other.layers);
-        frames.append(&mut other.frames);
-        probe_series.append(&mut other.probe_series);
+        let Self { requested: _, keep: _, tables, delays, measured_from: _, probes } = self;
+        tables.append(&mut other.tables);
         // A flow's delays are counted at one end, which is in one thread.
         for (ours, more) in delays.iter_mut().zip(&mut other.delays) {
             if more.beyond.count() > 0 {
@@ -310,15 +173,6 @@ impl Recorder {
         probes.resize_with(probes.len().max(other.probes.len()), Vec::new);
         for (ours, last) in probes.iter_mut().zip(&mut other.probes) {
             ours.append(last);
-        }
-    }
-
-    /// Records a change of state if wanted.
-    #[inline]
-    pub fn state(&mut self, time: Time, flow: FlowId, state: &'static str) {
-        if self.requested.states && self.keeps(flow) {
-            make_room(&mut self.states);
-            self.states.push(StateRow { at: time, flow, state });
         }
     }
 }
@@ -349,6 +203,7 @@ mod tests {
             });
         }
         let rows: Vec<_> = recorder
+            .tables
             .probe_series
             .iter()
             .map(|row| (row.at.0 / 1_000_000_000, row.probe, format!("{}", row.value)))

@@ -1,18 +1,13 @@
-//! Results as tables of columns.
+//! Results as tables of columns: those that every run has.
 
 use super::{Column, Columns};
 use crate::compile::{self, Plan, PlanSender};
-use crate::packet::{
-    self, DropRow, Event, LedgerRows, LinkSample, PacketRow, Piece, QueueCount, QueueRow, Results,
-    Samples,
-};
+use crate::packet::{self, Results};
 use crate::percentiles::Percentiles;
-use crate::record::{FlowSample, FrameRow, LayersRow, ProbeRow, RttRow, StateRow, WindowRow};
-use crate::scenario::Table;
-use crate::units::{Span, Time};
+use crate::units::Span;
 use crate::wire::DropReason;
 
-macro_rules! columns {
+macro_rules! columns_of {
     ($rows:expr, { $($name:literal: $kind:ident = $get:expr),+ $(,)? }) => {
         vec![$(($name, Column::$kind($rows.iter().map($get).collect()))),+]
     };
@@ -126,7 +121,7 @@ struct Delays<'a> {
 
 impl<'a> Delays<'a> {
     fn of(plan: &Plan, results: &'a Results, flow: usize) -> Self {
-        let delays = results.recorder.delays.get(flow).filter(|delays| delays.beyond.count() > 0);
+        let delays = results.delays.get(flow).filter(|delays| delays.beyond.count() > 0);
         let propagation_s = delays.map_or(0.0, |delays| delays.propagation.seconds());
         let flow = &plan.flows[flow];
         let is_one_way =
@@ -176,7 +171,7 @@ pub(super) fn link_queues(results: &Results) -> Columns {
     let rows: Vec<_> = links
         .flat_map(|(l, link)| link.queues.iter().map(move |queue| (l as u32, queue)))
         .collect();
-    columns!(rows, {
+    columns_of!(rows, {
         "link": U32 = |r| r.0,
         "queue": Names = |r| r.1.name.to_string(),
         "arrived_packets": U64 = |r| r.1.arrived,
@@ -223,7 +218,7 @@ pub(super) fn receivers(plan: &Plan, results: &Results) -> Columns {
         let all = lost + (now.delivered_packets - then.delivered_packets) as f64;
         if all > 0.0 { lost / all } else { 0.0 }
     };
-    columns!(rows, {
+    columns_of!(rows, {
         "group": Names = |r| r.0.name.to_string(),
         "receiver": Names = |r| plan.nodes[plan.flows[r.1 as usize].dst.index()].clone(),
         "flow": U32 = |r| r.1,
@@ -316,251 +311,6 @@ fn column_of(reason: DropReason) -> &'static str {
         DropReason::Thinned => "drops_thinned",
         DropReason::Policed => "drops_policed",
     }
-}
-
-/// Recorded rows: those of a whole run, or of a piece of one.
-pub(super) struct Rows<'a> {
-    windows: &'a [WindowRow],
-    rtts: &'a [RttRow],
-    states: &'a [StateRow],
-    layers: &'a [LayersRow],
-    frames: &'a [FrameRow],
-    probe_series: &'a [ProbeRow],
-    drops: &'a [DropRow],
-    packets: &'a [PacketRow],
-    queues: Vec<QueueRow>,
-    flow_samples: Samples<FlowSample>,
-    link_samples: (usize, &'a [LinkSample]),
-    /// By flow; none in a piece.
-    flows: &'a [packet::FlowResult],
-    /// None in a piece.
-    ledger: LedgerRows,
-}
-
-impl<'a> Rows<'a> {
-    /// All rows that are in the results.
-    pub(super) fn of_run(plan: &Plan, results: &'a Results, ledger: LedgerRows) -> Self {
-        let has = |table| plan.record.tables.contains(&table);
-        let queues = if has(Table::Queues) { results.packets.as_slice() } else { &[] };
-        let rows = if has(Table::FlowSamples) { results.flow_samples.rows() } else { Vec::new() };
-        Self {
-            windows: &results.recorder.windows,
-            rtts: &results.recorder.rtts,
-            states: &results.recorder.states,
-            layers: &results.recorder.layers,
-            frames: &results.recorder.frames,
-            probe_series: &results.recorder.probe_series,
-            drops: &results.drops,
-            packets: &results.packets,
-            queues: QueueCount::new(plan.links.len()).count(queues),
-            flow_samples: Samples { first: 0, rows },
-            link_samples: (0, &results.link_samples),
-            flows: &results.flows,
-            ledger,
-        }
-    }
-
-    /// The rows of a piece; `queues` are those of earlier pieces, or none if the table is not recorded.
-    pub(super) fn of_piece(piece: &'a mut Piece, queues: Option<&mut QueueCount>) -> Self {
-        Self {
-            flow_samples: std::mem::take(&mut piece.flow_samples),
-            windows: &piece.windows,
-            rtts: &piece.rtts,
-            states: &piece.states,
-            layers: &piece.layers,
-            frames: &piece.frames,
-            probe_series: &piece.probe_series,
-            drops: &piece.drops,
-            queues: queues.map_or_else(Vec::new, |queues| queues.count(&piece.packets)),
-            packets: &piece.packets,
-            link_samples: (piece.link_samples.first, &piece.link_samples.rows),
-            flows: &[],
-            ledger: LedgerRows::new(),
-        }
-    }
-}
-
-/// A table of the scenario's `record.tables`.
-pub(super) fn recorded(plan: &Plan, rows: &Rows<'_>, table: Table) -> (&'static str, Columns) {
-    match table {
-        Table::Windows => (
-            "windows",
-            columns!(rows.windows, {
-                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "cwnd_segments": F64 = |r| r.cwnd,
-                "ssthresh_segments": F64 = |r| r.ssthresh, "in_flight_segments": U32 = |r| r.in_flight, "acked": U32 = |r| r.acked,
-            }),
-        ),
-        Table::Rtts => (
-            "rtts",
-            columns!(rows.rtts, {
-                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "rtt_s": F64 = |r| r.rtt.seconds(),
-            }),
-        ),
-        Table::States => (
-            "states",
-            columns!(rows.states, {
-                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "state": Text = |r| r.state,
-            }),
-        ),
-        Table::Drops => (
-            "drops",
-            columns!(rows.drops, {
-                "time_s": F64 = |r| r.at.seconds(), "link": U32 = |r| r.link, "flow": U32 = |r| r.flow, "seq": U32 = |r| r.seq,
-                "is_ack": Bool = |r| r.is_ack, "size_bytes": U32 = |r| u32::from(r.size), "reason": Text = |r| r.reason.name(),
-            }),
-        ),
-        Table::Queues => (
-            "queues",
-            columns!(rows.queues, {
-                "time_s": F64 = |r| r.at.seconds(), "link": U32 = |r| r.link, "queue_packets": U32 = |r| r.packets, "queue_bytes": U64 = |r| r.bytes,
-            }),
-        ),
-        Table::Packets => (
-            "packets",
-            columns!(packets(plan, rows), {
-                "time_s": F64 = |r| r.at.seconds(), "link": U32 = |r| r.link, "flow": U32 = |r| r.flow,
-                "event": Text = |r| Event::name(r.event), "seq": U32 = |r| r.seq,
-                "is_ack": Bool = |r| r.flags & 1 == 1, "flags": U32 = |r| u32::from(r.flags), "size_bytes": U32 = |r| u32::from(r.size),
-                "sack_count": U32 = |r| u32::from(r.sack_count),
-                "sack1_start": U32 = |r| r.sack[0].0, "sack1_end": U32 = |r| r.sack[0].1,
-                "sack2_start": U32 = |r| r.sack[1].0, "sack2_end": U32 = |r| r.sack[1].1,
-                "sack3_start": U32 = |r| r.sack[2].0, "sack3_end": U32 = |r| r.sack[2].1,
-            }),
-        ),
-        Table::FlowSamples => {
-            let (Samples { first, rows: samples }, width) = (&rows.flow_samples, plan.flows.len());
-            let (mut columns, rows) = sampled(
-                plan,
-                (*first, samples.len() / width.max(1)),
-                ("flow", &kept_flows(plan)),
-                |k, flow| samples[k * width + flow],
-            );
-            columns.extend(columns!(rows, {
-                "cwnd_segments": F64 = |r| f64::from(r.cwnd), "ssthresh_segments": F64 = |r| f64::from(r.ssthresh),
-                "in_flight_segments": U32 = |r| r.in_flight, "srtt_s": F64 = |r| f64::from(r.srtt_s),
-                "delivered_bytes": U64 = |r| r.delivered_bytes, "received_bytes": U64 = |r| r.received_bytes,
-                "sent_packets": U64 = |r| r.sent_packets, "retransmits": U32 = |r| r.retransmits,
-            }));
-            ("flow_samples", columns)
-        }
-        Table::LinkSamples => {
-            let ((first, samples), width) = (rows.link_samples, plan.links.len());
-            let (mut columns, rows) = sampled(
-                plan,
-                (first, samples.len() / width.max(1)),
-                ("link", &kept_links(plan)),
-                |k, link| samples[k * width + link],
-            );
-            columns.extend(columns!(rows, {
-                "queue_packets": U32 = |r| r.queue_packets, "queue_bytes": U64 = |r| r.queue_bytes,
-                "departed_bytes": U64 = |r| r.departed_bytes, "dropped_packets": U64 = |r| r.dropped_packets, "marks": U64 = |r| r.marks,
-            }));
-            ("link_samples", columns)
-        }
-        Table::Layers => (
-            "layers",
-            columns!(rows.layers, {
-                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "layers": U32 = |r| r.layers,
-            }),
-        ),
-        Table::Frames => {
-            let name = |row: &FrameRow| {
-                let PlanSender::Quic { streams: Some(streams), .. } =
-                    &*plan.flows[row.flow.index()].sender
-                else {
-                    return String::new();
-                };
-                streams[row.stream as usize].name(row.stream)
-            };
-            (
-                "frames",
-                columns!(rows.frames, {
-                    "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "stream": Names = name,
-                    "frame": U32 = |r| r.frame, "made_s": F64 = |r| r.made.seconds(),
-                    "delay_s": F64 = |r| r.at.since(r.made).seconds(), "size_bytes": U32 = |r| r.size,
-                }),
-            )
-        }
-        Table::ProbeSeries => (
-            "probe_series",
-            columns!(rows.probe_series, {
-                "time_s": F64 = |r| r.at.seconds(), "flow": U32 = |r| r.flow.0, "probe": Text = |r| r.probe, "value": F64 = |r| r.value,
-            }),
-        ),
-        Table::Ledger => {
-            let link = |l: Option<u32>| {
-                l.map_or_else(String::new, |l| plan.links[l as usize].name(&plan.nodes))
-            };
-            let flow = |f: Option<u32>| {
-                f.map_or_else(String::new, |f| plan.flows[f as usize].name.to_string())
-            };
-            (
-                "ledger",
-                columns!(rows.ledger, {
-                    "link": U32 = |r| r.0.link, "flow": U32 = |r| r.0.flow, "is_ack": Bool = |r| r.0.is_ack,
-                    "fate": Text = |r| r.0.fate.name(), "lost_at": Names = |r| link(r.0.lost_at),
-                    "holder": Names = |r| flow(r.0.holder), "sent_bytes": U64 = |r| *r.1,
-                }),
-            )
-        }
-        Table::Probes => {
-            let of = |flow: u32| {
-                let flow_result = rows.flows.get(flow as usize);
-                let probes =
-                    flow_result.map_or(&[][..], |flow_result| &flow_result.sender.probes[..]);
-                probes.iter().map(move |&(name, value)| (flow, name, value))
-            };
-            let rows: Vec<(u32, &'static str, f64)> =
-                kept_flows(plan).into_iter().flat_map(of).collect();
-            (
-                "probes",
-                columns!(rows, { "flow": U32 = |r| r.0, "probe": Text = |r| r.1, "value": F64 = |r| r.2 }),
-            )
-        }
-    }
-}
-
-/// Packets of the flows that are kept.
-fn packets<'a>(plan: &Plan, rows: &Rows<'a>) -> Vec<&'a PacketRow> {
-    let keep = plan.record.flows.as_ref();
-    rows.packets.iter().filter(|r| keep.is_none_or(|flows| flows.contains(&r.flow))).collect()
-}
-
-/// Indices of the flows that are kept.
-fn kept_flows(plan: &Plan) -> Vec<u32> {
-    let every = 0..plan.flows.len() as u32;
-    match &plan.record.flows {
-        None => every.collect(),
-        Some(listed_flows) => every.filter(|flow| listed_flows.contains(flow)).collect(),
-    }
-}
-
-/// Indices of the links that are kept.
-fn kept_links(plan: &Plan) -> Vec<u32> {
-    let every = 0..plan.links.len() as u32;
-    match &plan.record.links {
-        None => every.collect(),
-        Some(link_names) => every
-            .filter(|&l| link_names.contains(&plan.links[l as usize].name(&plan.nodes)))
-            .collect(),
-    }
-}
-
-/// The sampled rows of those kept, with their time and index columns; of so many intervals from the first on.
-fn sampled<Row>(
-    plan: &Plan,
-    (first, samples): (usize, usize),
-    (name, indices): (&'static str, &[u32]),
-    get: impl Fn(usize, usize) -> Row,
-) -> (Columns, Vec<Row>) {
-    let interval = plan.record.interval.map_or(0, |i| i.0);
-    let numbers = first as u64..(first + samples) as u64;
-    let times = numbers.map(|i| Time(interval * i).seconds());
-    let time = times.flat_map(|t| indices.iter().map(move |_| t)).collect();
-    let index = indices.iter().copied().cycle().take(samples * indices.len()).collect();
-    let of = |k: usize| indices.iter().map(move |&who| (k, who as usize));
-    let rows = (0..samples).flat_map(of).map(|(k, who)| get(k, who)).collect();
-    (vec![("time_s", Column::F64(time)), (name, Column::U32(index))], rows)
 }
 
 #[cfg(test)]

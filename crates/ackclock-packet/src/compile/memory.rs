@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use super::work::Passages;
 use super::work::timers::under_way;
-use crate::scenario::Table;
+use crate::record::Estimate;
 use crate::units::Span;
 
 /// State of a flow's two ends, its packets under way and its share of the results [bytes].
@@ -16,30 +16,22 @@ const PACKET_BYTES: f64 = 160.0;
 /// A row of a recorded table [bytes]: in the core, in the table, and once more while it is written.
 const ROW_BYTES: f64 = 96.0;
 
-/// Variables of a control that change with an acknowledgement, about.
-const PROBES_PER_ACK: f64 = 4.0;
-
 /// Interval of sampled tables where none is given [s].
 const INTERVAL_S: f64 = 0.1;
 
 /// Predicts rows of recorded tables, their bytes in memory, and those of the whole run.
-///
-/// Rows of `windows`, `rtts`, `probe_series`, `queues`, `packets`
-/// and `ledger` (which is made from packets) follow from the predicted packet hops; those of `drops`,
-/// `states`, `layers`, `frames` and `probes` are few, and not counted.
 pub(super) fn predict(plan: &Plan, packet_hops: f64, passages: &Passages) -> [f64; 3] {
     let interval = plan.record.interval.map_or(INTERVAL_S, Span::seconds);
     let samples = plan.duration.seconds() / interval;
     let flows = plan.record.flows.as_ref().map_or(plan.flows.len(), Vec::len) as f64;
     let links = plan.record.links.as_ref().map_or(plan.links.len(), Vec::len) as f64;
     let hops_per_packet = plan.flows.iter().map(|flow| flow.route.len()).max().unwrap_or(1).max(1);
-    let rows = plan.record.tables.iter().map(|table| match table {
-        Table::FlowSamples => flows * samples,
-        Table::LinkSamples => links * samples,
-        Table::Windows | Table::Rtts => packet_hops / hops_per_packet as f64,
-        Table::ProbeSeries => PROBES_PER_ACK * packet_hops / hops_per_packet as f64,
-        Table::Queues | Table::Packets | Table::Ledger => 2.0 * packet_hops,
-        Table::States | Table::Drops | Table::Probes | Table::Layers | Table::Frames => 0.0,
+    let rows = plan.record.tables.iter().map(|table| match table.estimate() {
+        Estimate::PerFlowSample => flows * samples,
+        Estimate::PerLinkSample => links * samples,
+        Estimate::PerPacket(rows) => rows * packet_hops / hops_per_packet as f64,
+        Estimate::PerHop(rows) => rows * packet_hops,
+        Estimate::Few => 0.0,
     });
     let rows: f64 = rows.sum();
     let tables = rows * ROW_BYTES;

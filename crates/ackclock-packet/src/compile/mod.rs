@@ -31,8 +31,9 @@ use rustc_hash::FxHashMap;
 
 use crate::error::Problem;
 use crate::ids::NodeId;
+use crate::record::Table;
 use crate::registry::Range;
-use crate::scenario::{Classes, Record, Routing, Scenario, Table};
+use crate::scenario::{Classes, Record, Routing, Scenario};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 use routes::Routes;

@@ -15,13 +15,11 @@ use crate::packet::network::links::Links;
 use crate::packet::outcome::ledger::Ledger;
 use crate::packet::outcome::observe::Observer;
 use crate::packet::outcome::results::Results;
-use crate::packet::outcome::rows::Event;
 use crate::packet::process::clock::Picoseconds;
 use crate::packet::setup::custom::RegistryOnly;
 use crate::packet::setup::links::build_links;
 use crate::packet::setup::observer::build_observer;
-use crate::record::Recorder;
-use crate::scenario::Table;
+use crate::record::{Event, Table};
 use crate::units::{Span, Time};
 use crate::wire::{DropReason, Packet, Timed};
 
@@ -244,7 +242,7 @@ impl Live {
             results.push(ledger.add_link(&list[l], l, end, &observer.base, &plan)?);
         }
         let hops = list.iter().map(Link::arrived).sum();
-        let rows = observer.take_events(Time(end.saturating_add(1)));
+        let tables = observer.recorder.tables.take_before(Time(end.saturating_add(1)));
         let results = Results {
             pfc: Vec::new(),
             window_s: Span(plan.duration.0 - plan.warmup.0).seconds(),
@@ -257,9 +255,8 @@ impl Live {
             warm_ups: Vec::new(),
             digest: ledger.digest,
             most_held_rows: 0,
-            recorder: Recorder::default(),
-            packets: rows.packets,
-            drops: rows.drops,
+            tables,
+            delays: Vec::new(),
             flow_samples: crate::record::FlowSamples::default(),
             link_samples: observer.link_samples.unwrap_or_default(),
         };

@@ -15,16 +15,17 @@ mod storage;
 mod threads;
 mod turn;
 
+pub use crate::record::{DropRow, Event, PacketRow};
 pub use live::{LIVE_IMPAIRMENTS, LIVE_TABLES, Left, Live, LiveFlow};
 pub(crate) use network::fabric::FRAME;
 pub use outcome::beginning::{FoundWarmUp, Series};
 pub use outcome::fabric::PfcResult;
 pub use outcome::ledger_table::{Fate, LedgerCount, LedgerKey, LedgerRows};
+pub use outcome::link_sample::LinkSample;
 pub use outcome::parallelism::{Costs, OnCores, Parallelism, Turns, UnitTurn};
 pub use outcome::piece::{Piece, Pieces, Samples, Take};
 pub use outcome::queue_table::{QueueCount, QueueRow};
 pub use outcome::results::{FlowResult, LinkResult, Results};
-pub use outcome::rows::{DropRow, Event, LinkSample, PacketRow};
 pub use setup::custom::{Custom, Ends, EndsEnv, Made, Place, RegistryOnly, Tactics};
 
 pub use setup::trial::correct;

@@ -30,6 +30,8 @@ pub use switches::{Pfc, Switches};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use ackclock_endpoint::record::Table;
+
 use crate::era::Era;
 use crate::units::Span;
 
@@ -138,9 +140,8 @@ pub enum Classes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
-    /// Tables: `windows`, `rtts`, `states`, `drops`, `queues`, `packets`, `layers`, `frames`,
-    /// `probe_series` (event by event), `flow_samples`, `link_samples` (every `interval`), `probes`, `ledger` (at the
-    /// end).
+    /// Tables: event by event, sampled at every `interval` (`flow_samples`, `link_samples`), or of the end of the run
+    /// (`probes`, `ledger`).
     pub tables: Vec<Table>,
     /// Interval of the sampled tables; 100 ms if left out.
     #[schemars(extend("x-bare" = true))]
@@ -152,48 +153,4 @@ pub struct Record {
     /// Names of links whose rows are kept in `queues`, `packets` and `link_samples`; all if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
-}
-
-/// A recorded table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Table {
-    /// cwnd, ssthresh, in flight after every acknowledgement and timeout.
-    Windows,
-    /// Every round-trip sample.
-    Rtts,
-    /// Every change of a sender's state.
-    States,
-    /// Every dropped packet with its reason.
-    Drops,
-    /// Every change of what waits in every queue.
-    Queues,
-    /// Every arrival at and departure from every queue.
-    Packets,
-    /// Every flow at an interval.
-    FlowSamples,
-    /// Every link at an interval.
-    LinkSamples,
-    /// Inner state of every control at the end of the run.
-    Probes,
-    /// Every change of the layers that a receiver of a multicast group holds.
-    Layers,
-    /// Every frame of a flow with `streams` that is delivered.
-    Frames,
-    /// Every change of the inner state of every control, variable by variable.
-    ProbeSeries,
-    /// What became of the bytes that every link sent, and whose packets held the buffers that lost them.
-    Ledger,
-}
-
-impl Table {
-    /// Whether it is made from the events of packets at links.
-    pub fn is_of_packets(self) -> bool {
-        matches!(self, Self::Packets | Self::Queues | Self::Ledger)
-    }
-
-    /// Whether it is known at the end of the run only.
-    pub fn is_of_end(self) -> bool {
-        matches!(self, Self::Probes | Self::Ledger)
-    }
 }

@@ -50,7 +50,7 @@ impl Client {
             self.end.failure = Some(error);
         }
         self.end.transmit(ctx);
-        ctx.record.window(|| {
+        ctx.record.note(|| {
             let state = self.state();
             WindowRow {
                 at: ctx.now,

@@ -85,7 +85,7 @@ impl Receiver {
         self.joins += u64::from(layers.saturating_sub(self.held));
         self.leaves += u64::from(self.held.saturating_sub(layers));
         self.held = layers;
-        ctx.record.layers(|| LayersRow { at: ctx.now, flow: self.flow, layers });
+        ctx.record.note(|| LayersRow { at: ctx.now, flow: self.flow, layers });
         self.send_membership(ctx);
     }
 

@@ -193,6 +193,6 @@ impl<S: Endpoint, R: Endpoint, L> Scripted<S, R, L> {
     }
 
     pub(crate) fn states(&self) -> Vec<&'static str> {
-        self.record.states.iter().map(|row| row.state).collect()
+        self.record.tables.states.iter().map(|row| row.state).collect()
     }
 }

@@ -7,6 +7,7 @@ use super::receiver::segments_of;
 use crate::cc::{CongestionControl, MAX_WINDOW, Window};
 use crate::endpoint::{Deadline, EndpointCtx};
 use crate::ids::FlowId;
+use crate::record::StateRow;
 use crate::units::{Bytes, Span, Time};
 
 /// How far a sender is.
@@ -216,7 +217,7 @@ impl Watch {
         }
         if state != self.state {
             self.state = state;
-            ctx.record.state(ctx.now, flow, state);
+            ctx.record.note(|| StateRow { at: ctx.now, flow, state });
         }
     }
 }

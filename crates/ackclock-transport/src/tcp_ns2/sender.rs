@@ -11,7 +11,7 @@ use super::{Ns2Options, Variant};
 use crate::cc::{CongestionControl, MAX_WINDOW, Window};
 use crate::endpoint::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::ids::FlowId;
-use crate::record::{FlowSample, WindowRow};
+use crate::record::{FlowSample, StateRow, WindowRow};
 use crate::tcp::TcpConfig;
 use crate::units::{Bytes, Time};
 use crate::wire::{Flags, Packet};
@@ -138,7 +138,7 @@ impl Ns2Sender {
 
     fn record(&mut self, ctx: &mut EndpointCtx<'_>) {
         let m = &self.machine;
-        ctx.record.window(|| WindowRow {
+        ctx.record.note(|| WindowRow {
             at: ctx.now,
             flow: m.flow,
             cwnd: m.window.cwnd,
@@ -150,13 +150,13 @@ impl Ns2Sender {
     }
 
     fn record_state(&mut self, ctx: &mut EndpointCtx<'_>) {
-        if ctx.record.requested.controls {
+        if ctx.record.requested.controls() {
             let m = &self.machine;
             ctx.record.probes(ctx.now, m.flow, |out| m.cc.probes(out));
             let state = self.machine.state();
             if state != self.state {
                 self.state = state;
-                ctx.record.state(ctx.now, self.machine.flow, state);
+                ctx.record.note(|| StateRow { at: ctx.now, flow: self.machine.flow, state });
             }
         }
     }

@@ -79,7 +79,8 @@ pub(crate) fn observe(case: &SingleCase) -> Observed {
     let (plan, results) = run(lone_flow(case));
     let link = |name: &str| plan.link(name).expect("a link of the scenario").0;
     let (out, back) = (link("s->r"), link("r->s"));
-    let sends = results.packets.iter().filter(|p| p.link == out && p.event == Event::Arrival);
+    let sends =
+        results.tables.packets.iter().filter(|p| p.link == out && p.event == Event::Arrival);
     let sends = sends.map(|p| SendRow {
         us: micros(p.at),
         seq: p.seq,
@@ -88,14 +89,14 @@ pub(crate) fn observe(case: &SingleCase) -> Observed {
     });
     // Windows are recorded at timeouts too; ns-2's states only when an acknowledgement arrived.
     let departures =
-        results.packets.iter().filter(|p| p.link == back && p.event == Event::Departure);
+        results.tables.packets.iter().filter(|p| p.link == back && p.event == Event::Departure);
     let arrivals: BTreeSet<u64> = departures
         .map(|p| p.at + case.access_rate.transmission(Bytes(u64::from(p.size))) + case.access_delay)
         .map(|at| at.0)
         .collect();
     // Times are rounded to picoseconds here and there.
     let arrived = |at: u64| arrivals.range(at.saturating_sub(5)..=at + 5).next().is_some();
-    let states = results.recorder.windows.iter().filter(|w| arrived(w.at.0));
+    let states = results.tables.windows.iter().filter(|w| arrived(w.at.0));
     let states = states.map(|w| StateRow {
         us: micros(w.at),
         ackno: i64::from(w.acked) - 1,
@@ -105,7 +106,12 @@ pub(crate) fn observe(case: &SingleCase) -> Observed {
     });
     Observed {
         sends: sends.collect(),
-        drops: results.drops.iter().map(|d| DropRow { us: micros(d.at), seq: d.seq }).collect(),
+        drops: results
+            .tables
+            .drops
+            .iter()
+            .map(|d| DropRow { us: micros(d.at), seq: d.seq })
+            .collect(),
         states: states.collect(),
     }
 }

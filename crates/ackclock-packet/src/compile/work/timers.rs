@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Passages;
 use crate::compile::plan::{LinkSettings, Plan, PlanFlow, PlanGroup, PlanSender, Schedule};
 use crate::qdisc::{self, QdiscEnv, QueueDisc};
-use crate::scenario::Table;
+use crate::record::Table;
 use crate::tcp::Supply;
 use crate::units::{Bytes, Span};
 

@@ -59,7 +59,7 @@ fn what_finds_no_room_is_dropped_at_once_and_counted_by_flow() {
     assert_eq!((flow.entered, flow.lost, flow.window_lost), ([5, 0], [2, 0], 2));
     let (_, results) = live.finish().unwrap();
     assert_eq!((results.links[0].arrived, results.links[0].departed), (5, 3));
-    assert_eq!((results.drops.len(), results.links[0].window_drops), (2, 2));
+    assert_eq!((results.tables.drops.len(), results.links[0].window_drops), (2, 2));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::mem::swap;
 
+use crate::packet::outcome::link_sample::LinkSample;
 use crate::packet::outcome::marks::Marks;
 use crate::packet::outcome::observe::Observer;
-use crate::packet::outcome::rows::LinkSample;
 use crate::packet::outcome::run_end::EndedRun;
 use crate::packet::process::clock::Clock;
 
@@ -61,8 +61,6 @@ impl<C: Clock> Observer<C> {
         processes: &[crate::packet::process::logical_process::Process],
     ) {
         self.recorder.append(&mut other.recorder);
-        self.packets.append(&mut other.packets);
-        self.drops.append(&mut other.drops);
         if let (Some(samples), Some(more)) = (&mut self.flow_samples, other.flow_samples.take()) {
             samples.append(more);
         }

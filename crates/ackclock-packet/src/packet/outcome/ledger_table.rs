@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 use crate::compile::Plan;
 use crate::ids::LinkId;
-use crate::packet::outcome::rows::{Event, PacketRow};
+use crate::record::{Event, PacketRow};
 use crate::wire::{DropReason, Flags};
 
 /// What became of a transmission.

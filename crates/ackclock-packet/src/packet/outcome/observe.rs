@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use crate::endpoint::Snapshot;
-use crate::memory::make_room;
 use crate::packet::network::counts::Counts;
 use crate::packet::network::end::End;
 use crate::packet::network::link::Link;
 use crate::packet::outcome::beginning::Beginning;
+use crate::packet::outcome::link_sample::LinkSample;
 use crate::packet::outcome::marks::Marks;
 use crate::packet::outcome::piece::HandedOn;
-use crate::packet::outcome::rows::{DropRow, Event, LinkSample, PacketRow};
 use crate::packet::process::clock::Clock;
 use crate::packet::process::logical_process::Process;
-use crate::record::{FlowSample, FlowSamples, Recorder};
+use crate::record::{DropRow, Event, FlowSample, FlowSamples, PacketRow, Recorder};
 use crate::units::Time;
 use crate::wire::{DropReason, Packet};
 
@@ -49,15 +48,11 @@ impl Baseline {
 /// Collects everything that is recorded.
 pub(crate) struct Observer<C> {
     pub(crate) recorder: Recorder,
-    pub(crate) want_packets: bool,
     /// Queues are counted from packets, of all flows.
     pub(crate) want_queues: bool,
-    pub(crate) want_drops: bool,
     /// Flows and links whose rows are kept; empty = all.
     pub(crate) flow_filter: Vec<bool>,
     pub(crate) link_filter: Vec<bool>,
-    pub(crate) packets: Vec<PacketRow>,
-    pub(crate) drops: Vec<DropRow>,
     pub(crate) flow_samples: Option<FlowSamples>,
     pub(crate) link_samples: Option<Vec<LinkSample>>,
     /// Where measurement begins at 0 s.
@@ -80,7 +75,7 @@ impl<C: Clock> Observer<C> {
     /// Records an event of a packet, if wanted.
     #[inline]
     pub(crate) fn record_packet(&mut self, now: u64, link: u32, packet: &Packet, event: Event) {
-        if self.want_packets {
+        if self.recorder.requested.packets {
             self.push_packet(now, link, packet, event, None);
         }
     }
@@ -88,7 +83,7 @@ impl<C: Clock> Observer<C> {
     /// Records the departure of the packet that a computed FIFO has just admitted.
     #[inline]
     pub(crate) fn record_computed_departure(&mut self, link: &Link<C>, id: u32, packet: &Packet) {
-        if self.want_packets {
+        if self.recorder.requested.packets {
             self.push_packet(link.latest_start(), id, packet, Event::Departure, None);
         }
     }
@@ -107,8 +102,7 @@ impl<C: Clock> Observer<C> {
         {
             let (sack_count, sack) = packet.options.recorded_blocks();
             let segment = packet.options.segment().unwrap_or(packet.seq);
-            make_room(&mut self.packets);
-            self.packets.push(PacketRow {
+            self.recorder.push(PacketRow {
                 at: Time(C::ps(now)),
                 link,
                 event,
@@ -128,13 +122,12 @@ impl<C: Clock> Observer<C> {
     #[inline]
     pub(crate) fn record_drop(&mut self, now: u64, link: u32, packet: &Packet, reason: DropReason) {
         let on_wire = matches!(reason, DropReason::Wire | DropReason::Thinned);
-        if self.want_packets {
+        if self.recorder.requested.packets {
             let event = if on_wire { Event::Loss } else { Event::Drop };
             self.push_packet(now, link, packet, event, Some(reason));
         }
-        if self.want_drops && Self::keeps(&self.flow_filter, packet.flow.0) {
-            make_room(&mut self.drops);
-            self.drops.push(DropRow {
+        if self.recorder.requested.drops && Self::keeps(&self.flow_filter, packet.flow.0) {
+            self.recorder.push(DropRow {
                 at: Time(C::ps(now)),
                 link,
                 flow: packet.flow.0,

@@ -5,29 +5,15 @@
 //! (`turn/hand_on.rs`); the others wait. So pieces one after another are the tables of a run in memory, in the same
 //! order.
 
-use crate::packet::outcome::rows::{DropRow, LinkSample, PacketRow};
-use crate::record::{FlowSample, FrameRow, LayersRow, ProbeRow, RttRow, StateRow, WindowRow};
+use crate::packet::outcome::link_sample::LinkSample;
+use crate::record::{EventTables, FlowSample};
 use crate::units::Time;
 
 /// Rows of the recorded tables, each in order of time, later than those of earlier pieces.
 #[derive(Debug, Default)]
 pub struct Piece {
-    /// Table `windows`.
-    pub windows: Vec<WindowRow>,
-    /// Table `rtts`.
-    pub rtts: Vec<RttRow>,
-    /// Table `states`.
-    pub states: Vec<StateRow>,
-    /// Table `layers`.
-    pub layers: Vec<LayersRow>,
-    /// Table `frames`.
-    pub frames: Vec<FrameRow>,
-    /// Table `probe_series`.
-    pub probe_series: Vec<ProbeRow>,
-    /// Table `packets`.
-    pub packets: Vec<PacketRow>,
-    /// Table `drops`.
-    pub drops: Vec<DropRow>,
+    /// Tables of events.
+    pub events: EventTables,
     /// Samples of flows.
     pub flow_samples: Samples<FlowSample>,
     /// Samples of links.

@@ -2,7 +2,7 @@
 //!
 //! It is computed from the rows of `packets` after the run, so the engine records one table only.
 
-use crate::packet::outcome::rows::{Event, PacketRow};
+use crate::record::{Event, PacketRow};
 use crate::units::Time;
 
 /// A row of the `queues` table.

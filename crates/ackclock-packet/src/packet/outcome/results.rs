@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::endpoint::Snapshot;
 use crate::packet::outcome::beginning::FoundWarmUp;
 use crate::packet::outcome::fabric::PfcResult;
-use crate::packet::outcome::rows::{DropRow, LinkSample, PacketRow};
+use crate::packet::outcome::link_sample::LinkSample;
 use crate::qdisc::{QueueCounts, State};
-use crate::record::{FlowSamples, Recorder};
+use crate::record::{EventTables, FlowDelays, FlowSamples};
 
 /// What a flow did. Counts are over the whole run, rates and means over the measurement window.
 #[derive(Clone, Debug)]
@@ -94,12 +94,10 @@ pub struct Results {
     pub links: Vec<LinkResult>,
     /// What flow control did, by directed link; empty without switches.
     pub pfc: Vec<PfcResult>,
-    /// Event tables of the endpoints.
-    pub recorder: Recorder,
-    /// Table `packets` in order of time.
-    pub packets: Vec<PacketRow>,
-    /// Table `drops` in order of time.
-    pub drops: Vec<DropRow>,
+    /// Tables of events, in order of time.
+    pub tables: EventTables,
+    /// By flow, its delays; empty where there are too many flows.
+    pub delays: Vec<FlowDelays>,
     /// Samples of flows.
     pub flow_samples: FlowSamples,
     /// Samples of links, interval by interval.

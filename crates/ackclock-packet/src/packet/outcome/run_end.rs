@@ -88,12 +88,9 @@ impl<C: Clock> EndedRun<C> {
             return Err(fault.into());
         }
         // Departures that were computed may lie beyond the end. Without pieces these are all rows.
-        let rows = observer.take_events(Time(plan.duration.0.saturating_add(1)));
+        let after_end = Time(plan.duration.0.saturating_add(1));
+        let tables = observer.recorder.tables.take_before(after_end);
         let warm_ups = find_warm_ups(&observer, &link_results);
-        let mut recorder = observer.recorder;
-        (recorder.windows, recorder.rtts, recorder.states) = (rows.windows, rows.rtts, rows.states);
-        (recorder.layers, recorder.probe_series) = (rows.layers, rows.probe_series);
-        recorder.frames = rows.frames;
         let mut results = Results {
             window_s: Span(plan.duration.0 - plan.warmup.0).seconds(),
             packet_hops: hops,
@@ -106,9 +103,8 @@ impl<C: Clock> EndedRun<C> {
             pfc,
             digest: ledger.digest,
             most_held_rows: observer.pieces.most_held,
-            recorder,
-            packets: rows.packets,
-            drops: rows.drops,
+            tables,
+            delays: observer.recorder.delays,
             flow_samples: observer.flow_samples.unwrap_or_default(),
             link_samples: observer.link_samples.unwrap_or_default(),
         };

@@ -7,15 +7,13 @@ use crate::packet::outcome::marks::Marks;
 use crate::packet::outcome::observe::{Baseline, Observer};
 use crate::packet::outcome::piece::HandedOn;
 use crate::packet::process::clock::Clock;
-use crate::record::{FlowDelays, FlowSamples, Recorder, Wanted};
-use crate::scenario::Table;
+use crate::record::{FlowDelays, FlowSamples, Recorder, Requested, Table};
 use crate::units::Span;
 
 /// Builds the observer of a run with so many processes.
 pub(crate) fn build_observer<C: Clock>(plan: &Plan, processes: usize) -> Observer<C> {
     let record = &plan.record;
     let has = |t: Table| record.tables.contains(&t);
-    let want_packets = record.tables.iter().any(|table| table.is_of_packets());
     let unrecorded = beginning::interval(plan);
     let interval_of =
         |table| record.interval.filter(|_| has(table)).map(|every| every.0.max(1)).or(unrecorded);
@@ -23,9 +21,7 @@ pub(crate) fn build_observer<C: Clock>(plan: &Plan, processes: usize) -> Observe
     let marks_of = |interval, count| Marks::new(interval, plan.warmup.0, count);
     let rows = record.interval.map_or(0, |every| (plan.duration.0 / every.0.max(1) + 1) as usize);
     let mut observer = Observer {
-        want_packets,
         want_queues: has(Table::Queues),
-        want_drops: has(Table::Drops),
         flow_samples: has(Table::FlowSamples).then(|| FlowSamples::new(plan.flows.len(), rows)),
         link_samples: has(Table::LinkSamples).then(|| Vec::with_capacity(rows * plan.links.len())),
         base: if plan.warmup.0 == 0 {
@@ -42,21 +38,9 @@ pub(crate) fn build_observer<C: Clock>(plan: &Plan, processes: usize) -> Observe
         recorder: Recorder::default(),
         flow_filter: Vec::new(),
         link_filter: Vec::new(),
-        packets: Vec::new(),
-        drops: Vec::new(),
         pieces: HandedOn::default(),
     };
-    observer.recorder.requested = Wanted {
-        windows: has(Table::Windows),
-        rtts: has(Table::Rtts),
-        states: has(Table::States),
-        drops: has(Table::Drops),
-        packets: want_packets,
-        layers: has(Table::Layers),
-        frames: has(Table::Frames),
-        probe_series: has(Table::ProbeSeries),
-        controls: has(Table::States) || has(Table::ProbeSeries),
-    };
+    observer.recorder.requested = Requested::by(&record.tables);
     observer.recorder.measured_from = plan.warmup;
     observer.recorder.delays = measure_delays(plan);
     if let Some(flows) = &record.flows {

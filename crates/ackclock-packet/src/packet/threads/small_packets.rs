@@ -40,7 +40,7 @@ fn assert_same(scenario: &Value) {
     let run = |threads| -> Results {
         run_on(&plan, &RegistryOnly, threads, &mut |_| true, None).unwrap().0
     };
-    let rows = run(Threads::One).packets;
+    let rows = run(Threads::One).tables.packets;
     assert!(!rows.is_empty(), "no packets of {scenario}");
     for row in rows {
         assert!(row.size >= least[row.flow as usize], "{row:?} of {scenario}");

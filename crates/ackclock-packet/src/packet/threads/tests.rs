@@ -83,7 +83,7 @@ fn calls_over_quic_are_the_same_on_any_number_of_threads() {
         "net": { "kind": "dumbbell", "pairs": 2, "rate": "5 Mbps", "rtt": "40 ms" },
         "record": { "tables": ["frames", "windows", "rtts", "states", "probe_series", "packets"] },
     }));
-    assert!(!run(&plan, Threads::One).0.recorder.frames.is_empty());
+    assert!(!run(&plan, Threads::One).0.tables.frames.is_empty());
     assert_same(&plan, &[2, 3]);
 }
 
@@ -220,8 +220,8 @@ fn pieces_of_several_threads_are_the_tables_of_one() {
     for threads in [1, 3] {
         let (mut packets, mut windows, mut samples) = (Vec::new(), Vec::new(), Vec::new());
         let mut take = |piece: crate::packet::Piece| {
-            packets.extend(piece.packets);
-            windows.extend(piece.windows);
+            packets.extend(piece.events.packets);
+            windows.extend(piece.events.windows);
             samples.extend(piece.link_samples.rows);
             true
         };

@@ -3,11 +3,11 @@
 use crate::packet::network::link::Service;
 use crate::packet::network::route::Hop;
 use crate::packet::network::wires::Channel;
-use crate::packet::outcome::rows::Event;
 use crate::packet::process::clock::Clock;
 use crate::packet::process::event::{Key, Kind, What};
 use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::simulator::Sim;
+use crate::record::Event;
 use crate::units::Span;
 use crate::wire::{DropReason, Flags, Packet, Timed};
 

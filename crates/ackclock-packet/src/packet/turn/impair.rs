@@ -1,11 +1,11 @@
 //! Packets on wires with impairments: held when they depart, released later.
 
 use crate::packet::network::impaired::Held;
-use crate::packet::outcome::rows::Event;
 use crate::packet::process::clock::Clock;
 use crate::packet::process::event::{Key, Kind, What};
 use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::simulator::Sim;
+use crate::record::Event;
 use crate::units::Time;
 use crate::wire::{DropReason, Packet};
 

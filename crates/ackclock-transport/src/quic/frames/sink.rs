@@ -158,7 +158,7 @@ impl FrameSink {
         let made_time = made_at(settings, number, self.start);
         self.delivered.0 += u64::from(size);
         self.delivered.1 += u64::from(packets);
-        ctx.record.frame(|| FrameRow {
+        ctx.record.note(|| FrameRow {
             at: ctx.now,
             flow,
             stream,
@@ -232,7 +232,7 @@ mod tests {
         /// Frame and delay in milliseconds.
         fn delivered_frames(&self) -> Vec<(u32, u64)> {
             let delay = |row: &FrameRow| row.at.since(row.made).0 / 1_000_000_000;
-            self.record.frames.iter().map(|row| (row.frame, delay(row))).collect()
+            self.record.tables.frames.iter().map(|row| (row.frame, delay(row))).collect()
         }
     }
 

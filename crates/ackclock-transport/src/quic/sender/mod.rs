@@ -258,7 +258,7 @@ impl QuicSender {
         let failed = self.stage == Stage::Done && self.watch.has_failed();
         let first = earliest(self.recovery_timer, other_deadlines);
         self.earliest = if failed { Deadline::FAILED } else { first };
-        if ctx.record.requested.controls {
+        if ctx.record.requested.controls() {
             self.record_state(ctx);
         }
     }
@@ -276,7 +276,7 @@ impl QuicSender {
     }
 
     fn record_window(&self, ctx: &mut EndpointCtx<'_>) {
-        ctx.record.window(|| WindowRow {
+        ctx.record.note(|| WindowRow {
             at: ctx.now,
             flow: self.flow,
             cwnd: self.window.cwnd,

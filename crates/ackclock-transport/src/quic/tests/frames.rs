@@ -56,10 +56,10 @@ fn lost_data_of_a_stream_is_sent_again_and_a_lost_datagram_is_not() {
     });
     let mut wire = setup.start();
     wire.run(at(3000));
-    let audio = numbers(&wire.record.frames, 0);
+    let audio = numbers(&wire.record.tables.frames, 0);
     let missing: Vec<u32> = (0..130).filter(|frame| !audio.contains(frame)).collect();
     assert_eq!(missing.len(), 1, "{missing:?}");
-    let video = numbers(&wire.record.frames, 1);
+    let video = numbers(&wire.record.tables.frames, 1);
     let mut sorted = video.clone();
     sorted.sort_unstable();
     assert!(video.len() >= 26 && sorted.into_iter().eq(0..video.len() as u32), "{video:?}");
@@ -79,7 +79,7 @@ fn what_has_priority_leaves_first() {
     let mut wire = Setup::new().streams(streams).start();
     wire.run(at(4000));
     let delay = |stream| {
-        let rows = wire.record.frames.iter().filter(|row| row.stream == stream);
+        let rows = wire.record.tables.frames.iter().filter(|row| row.stream == stream);
         let late = rows.filter(|row| row.made >= at(2000)).map(|row| row.at.since(row.made));
         late.max().unwrap()
     };
@@ -103,12 +103,12 @@ fn a_late_group_is_cancelled_and_the_next_one_is_sent() {
     };
     let mut wire = Setup::new().streams(streams).start();
     wire.run(at(10_000));
-    let video = numbers(&wire.record.frames, 1);
+    let video = numbers(&wire.record.tables.frames, 1);
     let of_group = |group: u32| video.iter().filter(|&&frame| frame / 120 == group).count();
     assert!((0..5).any(|group| (1..120).contains(&of_group(group))), "{video:?}");
     assert!((0..5).all(|group| of_group(group) > 0), "{video:?}");
     // What is not made leaves the link time to catch up, so delays stay bounded.
-    let late = wire.record.frames.iter().filter(|row| row.made >= at(3000));
+    let late = wire.record.tables.frames.iter().filter(|row| row.made >= at(3000));
     let worst = late.map(|row| row.at.since(row.made)).max().unwrap();
     assert!(worst < Span::from_millis(500), "{worst:?}");
 }
@@ -117,8 +117,8 @@ fn a_late_group_is_cancelled_and_the_next_one_is_sent() {
 fn a_call_ends_when_all_that_was_made_has_arrived() {
     let mut wire = Setup::new().streams(call()).stop(at(1000)).start();
     wire.run(at(60_000));
-    assert_eq!(numbers(&wire.record.frames, 0).len(), 50);
-    assert_eq!(numbers(&wire.record.frames, 1), (0..10).collect::<Vec<_>>());
+    assert_eq!(numbers(&wire.record.tables.frames, 0).len(), 50);
+    assert_eq!(numbers(&wire.record.tables.frames, 1), (0..10).collect::<Vec<_>>());
     assert!(wire.left.last().unwrap().at < at(2000));
     assert_eq!(wire.sender.deadline().at, Time::MAX);
 }

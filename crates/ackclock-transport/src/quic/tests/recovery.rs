@@ -144,7 +144,7 @@ fn an_outage_of_three_probe_timeouts_cuts_the_window_to_two() {
     let least: Vec<Span> = wire.log.lock().unwrap().events.iter().map(|e| e.min_rtt).collect();
     assert!(least[0] <= ms(201 + 10) && least[1] >= ms(501), "{least:?}");
     // Two, and one for the packet that the ACK acknowledges: the recovery period is over (appendix B.8).
-    let cut = wire.record.windows.iter().find(|row| row.ssthresh < before).unwrap();
+    let cut = wire.record.tables.windows.iter().find(|row| row.ssthresh < before).unwrap();
     assert_eq!(cut.cwnd, 3.0);
 }
 
@@ -213,7 +213,7 @@ fn the_sample_of_a_repeated_handshake_is_that_of_the_request_answered() {
         .start();
     wire.run(at(100_000));
     assert_eq!(wire.data().next().unwrap().at, at(2997 + 201));
-    assert_eq!(wire.record.rtts[0].rtt, ms(201));
+    assert_eq!(wire.record.tables.rtts[0].rtt, ms(201));
     assert_eq!(wire.sender.snapshot().timeouts, 2);
 }
 

@@ -374,7 +374,7 @@ impl Sender {
         // A flow that failed is done: others need not look for a reason, which lies far off.
         let failed = self.stage == Stage::Done && self.watch.has_failed();
         self.earliest = if failed { Deadline::FAILED } else { first };
-        if ctx.record.requested.controls {
+        if ctx.record.requested.controls() {
             self.record_state(ctx);
         }
     }
@@ -409,7 +409,7 @@ impl Sender {
 
     #[inline]
     fn record_window(&self, ctx: &mut EndpointCtx<'_>) {
-        ctx.record.window(|| WindowRow {
+        ctx.record.note(|| WindowRow {
             at: ctx.now,
             flow: self.flow,
             cwnd: self.window.cwnd,

@@ -25,9 +25,9 @@ fn karn_no_sample_from_a_retransmitted_segment_unless_timestamps_show_which() {
         let mut wire = setup.build().started();
         wire.run(at(60_000));
         assert_eq!(wire.sender.snapshot().timeouts, 1);
-        let samples = wire.record.rtts.len();
+        let samples = wire.record.tables.rtts.len();
         assert_eq!(samples, if timestamps { 20 } else { 19 });
-        assert!(wire.record.rtts.iter().all(|row| (row.rtt.seconds() - 0.201).abs() < 1e-6));
+        assert!(wire.record.tables.rtts.iter().all(|row| (row.rtt.seconds() - 0.201).abs() < 1e-6));
     }
 }
 
@@ -49,8 +49,9 @@ fn karn_no_sample_if_any_segment_acknowledged_was_sent_again() {
         wire.run(at(60_000));
         assert_eq!(wire.sender.snapshot().timeouts, 1);
         assert!(wire.sender.snapshot().completed_s > 0.0);
-        assert!(wire.record.rtts.len() > 20, "{}", wire.record.rtts.len());
-        let longest = wire.record.rtts.iter().map(|row| row.rtt.seconds()).fold(0.0, f64::max);
+        assert!(wire.record.tables.rtts.len() > 20, "{}", wire.record.tables.rtts.len());
+        let longest =
+            wire.record.tables.rtts.iter().map(|row| row.rtt.seconds()).fold(0.0, f64::max);
         // 200 ms of propagation, and a queue of at most 34 segments at 1 ms each.
         assert!(longest <= 0.235, "{timestamps}: {longest}");
     }
@@ -250,7 +251,7 @@ fn a_handshake_takes_one_round_trip_and_gives_the_first_sample() {
     assert_eq!(wire.left[0].size, 40);
     let first_data = wire.left[1..].iter().map(|p| (p.at, p.seq)).collect::<Vec<_>>();
     assert_eq!(first_data, (0..4).map(|seq| (at(201), seq)).collect::<Vec<_>>());
-    assert_eq!(wire.record.rtts[0].rtt, ms(201));
+    assert_eq!(wire.record.tables.rtts[0].rtt, ms(201));
 }
 
 /// The first two requests are lost: sent at 0, 1 and 3 s. Then cwnd is 1 and the RTO 3 s, by which the

@@ -208,13 +208,13 @@ fn data_that_the_application_was_late_with_is_marked_as_such() {
 fn the_window_is_constant_in_fast_recovery() {
     let mut wire = Setup::new("newreno").dropping(&[15, 18, 21]).segments(80).build().started();
     wire.run(at(60_000));
-    let entered = wire.record.states.iter().find(|row| row.state == "recovery").unwrap().at;
-    let left = wire.record.states.iter().find(|row| row.state == "avoidance").unwrap().at;
+    let entered = wire.record.tables.states.iter().find(|row| row.state == "recovery").unwrap().at;
+    let left = wire.record.tables.states.iter().find(|row| row.state == "avoidance").unwrap().at;
     let mut in_recovery =
-        wire.record.windows.iter().filter(|row| row.at >= entered && row.at < left);
+        wire.record.tables.windows.iter().filter(|row| row.at >= entered && row.at < left);
     assert!(in_recovery.clone().count() > 10);
     assert!(in_recovery.all(|row| row.cwnd == row.ssthresh));
-    let after = wire.record.windows.iter().find(|row| row.at >= left).unwrap();
+    let after = wire.record.tables.windows.iter().find(|row| row.at >= left).unwrap();
     assert_eq!(after.cwnd, after.ssthresh);
 }
 
@@ -227,7 +227,7 @@ fn the_acknowledgement_that_ecn_answers_does_not_grow_the_window() {
     setup.config.initial_window = 10;
     let mut wire = setup.build().started();
     wire.run(at(60_000));
-    let reduced = wire.record.windows.iter().find(|row| row.ssthresh.is_finite()).unwrap();
+    let reduced = wire.record.tables.windows.iter().find(|row| row.ssthresh.is_finite()).unwrap();
     assert_eq!(reduced.cwnd, reduced.ssthresh);
 }
 

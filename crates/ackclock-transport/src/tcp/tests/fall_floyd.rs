@@ -100,5 +100,5 @@ fn the_states_of_a_recovery_are_recorded_in_order() {
     let wire = run("sack", DROPS[1]);
     assert_eq!(wire.states(), ["slow-start", "recovery", "avoidance", "done"]);
     // A row at the start and one per acknowledgement.
-    assert_eq!(wire.record.windows.len() as u64, 1 + wire.sender.snapshot().acks_received);
+    assert_eq!(wire.record.tables.windows.len() as u64, 1 + wire.sender.snapshot().acks_received);
 }

@@ -49,7 +49,7 @@ fn the_rate_and_the_round_trip_of_the_path_are_found() {
         let rate = sent_between(&wire, 5000, 60_000) as f64 / 55.0;
         assert!((930.0..1005.0).contains(&rate), "{name}: {rate} segments/s");
         // The window, about twice the BDP of 201, bounds the queue.
-        let most = wire.record.windows.iter().map(|row| row.in_flight).max().unwrap();
+        let most = wire.record.tables.windows.iter().map(|row| row.in_flight).max().unwrap();
         assert!(most < 2 * 201 * 3 / 2, "{name}: {most} in flight");
         assert_eq!(wire.sender.snapshot().retransmits, 0, "{name}");
     }
@@ -78,6 +78,7 @@ fn version_3_goes_through_its_states_in_order() {
     // ProbeRTT: its beginnings are five seconds apart, and a little.
     let begins: Vec<Time> = wire
         .record
+        .tables
         .states
         .iter()
         .filter(|row| row.state == "probe-rtt")

@@ -106,7 +106,6 @@ impl Setup {
         let mut recorder = Recorder::default();
         recorder.requested.windows = true;
         recorder.requested.states = true;
-        recorder.requested.controls = true;
         recorder.requested.rtts = true;
         let times = (self.delay, self.service);
         Wire::new((sender, receiver), log, recorder, self.script, times)

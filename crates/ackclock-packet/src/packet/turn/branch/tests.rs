@@ -132,7 +132,7 @@ fn star(qdisc: &str, control: &str, duration: &str) -> Value {
 fn state(plan: &Plan, results: &Results) -> Vec<(u32, u64, f64)> {
     let of = |&flow: &u32| {
         let receiver = &results.flows[flow as usize].receiver;
-        let rows = results.recorder.layers.iter();
+        let rows = results.tables.layers.iter();
         let last = rows.filter(|row| row.flow.0 == flow).map(|row| row.at.seconds()).next_back();
         (receiver.layers, receiver.missing_packets, last.unwrap())
     };
@@ -165,7 +165,7 @@ fn plm_holds_the_layers_that_fit_its_fair_share() {
     let (plan, results) = run(&scenario);
     let flow = plan.groups[0].receivers[1];
     let layers_at = |second: f64| {
-        let rows = results.recorder.layers.iter().filter(|row| row.flow.0 == flow);
+        let rows = results.tables.layers.iter().filter(|row| row.flow.0 == flow);
         rows.take_while(|row| row.at.seconds() <= second).last().unwrap().layers
     };
     assert_eq!(

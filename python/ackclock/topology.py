@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from ackclock.scenario.networks.graph_import import from_csv as from_csv
 from ackclock.scenario.networks.graph_import import from_graph_file as from_graph_file
-from ackclock.scenario.networks.graph_import import from_graphml as from_graphml
 from ackclock.scenario.networks.graph_import import from_networkx as from_networkx
 from ackclock.scenario.networks.graph_import import from_topohub as from_topohub
 
@@ -15,5 +14,5 @@ else:
     from ackclock.catalogue.records import shape
     from ackclock.catalogue.rooms import attach
 
-    _OWN = ("from_csv", "from_graph_file", "from_graphml", "from_networkx", "from_topohub")
+    _OWN = ("from_csv", "from_graph_file", "from_networkx", "from_topohub")
     __getattr__, __dir__ = attach(__name__, shape, _OWN)

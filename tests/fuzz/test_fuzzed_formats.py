@@ -104,7 +104,7 @@ def test_graphml_is_a_network_or_refused(folder, content):
     file = folder / "net.graphml"
     file.write_bytes(content)
     try:
-        net = ac.topology.from_graphml(file, rate="1 Mbps")
+        net = ac.topology.from_graph_file(file, rate="1 Mbps")
     except AckclockError:
         return
     assert is_network(net)

@@ -106,7 +106,7 @@ def test_graphml_with_an_entity_is_refused(tmp_path, head):
     file = tmp_path / "net.graphml"
     file.write_text(head + GRAPH.replace('id="a"', 'id="&a;"'))
     with pytest.raises(ac.ScenarioError, match="declares an entity"):
-        ac.topology.from_graphml(file, rate="1 Mbps")
+        ac.topology.from_graph_file(file, rate="1 Mbps")
     with pytest.raises(ac.ScenarioError, match="declares an entity"):
         operators.read_network(str(file))
 
@@ -118,7 +118,7 @@ def test_a_packed_file_ends_at_the_stated_limit(tmp_path, monkeypatch, ending, p
     file.write_bytes(pack(GRAPH.encode() + b" " * (50 * 2**20)))
     assert file.stat().st_size < 2**20
     with pytest.raises(ac.ScenarioError, match="more than 1 MiB when decompressed"):
-        ac.topology.from_graphml(file, rate="1 Mbps")
+        ac.topology.from_graph_file(file, rate="1 Mbps")
 
 
 @pytest.mark.parametrize("cut", [5, 30])
@@ -126,7 +126,7 @@ def test_a_packed_file_that_is_cut_is_reported(tmp_path, cut):
     file = tmp_path / "net.graphml.gz"
     file.write_bytes(gzip.compress(GRAPH.encode())[:cut])
     with pytest.raises(ac.ScenarioError, match=r"cannot read .*net\.graphml\.gz"):
-        ac.topology.from_graphml(file, rate="1 Mbps")
+        ac.topology.from_graph_file(file, rate="1 Mbps")
 
 
 ENDLESS = """
@@ -184,4 +184,4 @@ def test_a_network_of_files_that_never_end_is_refused(tmp_path, endless):
         (tmp_path / f"net.{ending}").symlink_to(target)
         if "regular" in expected:
             with pytest.raises(ac.ScenarioError, match=expected):
-                ac.topology.from_graphml(tmp_path / f"net.{ending}", rate="1 Mbps")
+                ac.topology.from_graph_file(tmp_path / f"net.{ending}", rate="1 Mbps")

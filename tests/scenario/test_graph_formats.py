@@ -224,10 +224,10 @@ def test_lines_of_a_drawing_are_links_of_both_ways(tmp_path, keys, pairs):
     twice = 2e9 if keys else 1e9
     assert found.graph.capacity.tolist() == [twice, twice, 1e9, 1e9, 1e9, 1e9]
     assert "drawing with arrows" in found.notes[0]
-    net = ac.topology.from_graphml(file, rate="1 Gbps", delay="5 ms").to_data()
+    net = ac.topology.from_graph_file(file, rate="1 Gbps", delay="5 ms").to_data()
     assert [link["delay"] for link in net["links"]] == [0.005] * 3
     with pytest.raises(ac.ScenarioError, match="the key delay sets one for such links"):
-        ac.topology.from_graphml(file, rate="1 Gbps")
+        ac.topology.from_graph_file(file, rate="1 Gbps")
 
 
 def test_a_drawing_in_which_all_arcs_have_a_way_back_is_no_drawing_of_parallel_links(tmp_path):

@@ -86,7 +86,7 @@ def test_networkx_and_graphml_give_the_same(tmp_path):
     graph.add_edge("x", "y", capacity_bps=3e6)
     nx.write_graphml(graph, tmp_path / "g.graphml")
     direct = ac.topology.from_networkx(graph)
-    assert direct == ac.topology.from_graphml(tmp_path / "g.graphml")
+    assert direct == ac.topology.from_graph_file(tmp_path / "g.graphml")
     assert direct.links[0]["rate"] == 3_000_000
 
 
@@ -106,7 +106,7 @@ def test_the_arcs_of_a_directed_graph_are_the_directions_of_a_link(tmp_path):
     assert first["delay"] == 0.01
     assert (second["rate"], second.get("back_rate")) == (5_000_000, None)
     nx.write_graphml(graph, tmp_path / "g.graphml")
-    assert ac.topology.from_graphml(tmp_path / "g.graphml") == net
+    assert ac.topology.from_graph_file(tmp_path / "g.graphml") == net
 
 
 def test_a_flow_over_two_arcs_gets_the_rate_of_its_own():
@@ -165,7 +165,7 @@ def test_weights_of_a_graph_choose_the_way(tmp_path):
     assert [link["weight"] for link in net.links] == [9, 2, 2]
     assert way(net) == ["a->c", "c->b"]
     nx.write_graphml(graph, tmp_path / "g.graphml")
-    assert ac.topology.from_graphml(tmp_path / "g.graphml") == net
+    assert ac.topology.from_graph_file(tmp_path / "g.graphml") == net
     del graph.edges["a", "b"]["weight"]
     assert way(ac.topology.from_networkx(graph)) == ["a->b"]
 
@@ -244,7 +244,7 @@ XY = '<node id="x"/><node id="yellow"/>'
 def test_problems_of_graphml_name_node_or_link(tmp_path, capsys, body, head, encoding, reported):
     file = graphml(tmp_path / "g.graphml", body, head, encoding)
     with pytest.raises(ac.ScenarioError) as caught:
-        ac.topology.from_graphml(file, rate="1 Mbps")
+        ac.topology.from_graph_file(file, rate="1 Mbps")
     assert str(file) in str(caught.value)
     assert reported in str(caught.value)
     (tmp_path / "s.toml").write_text(
@@ -260,13 +260,13 @@ def test_ports_of_graphml_are_passed_over(tmp_path):
     nodes = '<node id="x"><port name="North"/></node><node id="y"/>'
     body = nodes + '<edge source="x" target="y"><data key="k">0.01</data></edge>'
     head = '<key id="k" for="edge" attr.name="delay" attr.type="double"/>'
-    net = ac.topology.from_graphml(graphml(tmp_path / "g.graphml", body, head), rate="1 Mbps")
+    net = ac.topology.from_graph_file(graphml(tmp_path / "g.graphml", body, head), rate="1 Mbps")
     assert [link["delay"] for link in net.links] == [0.01]
 
 
 def test_packed_graphml_is_read(tmp_path):
     nx.write_graphml(triangle(), tmp_path / "g.graphml.gz")
-    net = ac.topology.from_graphml(tmp_path / "g.graphml.gz")
+    net = ac.topology.from_graph_file(tmp_path / "g.graphml.gz")
     assert net == ac.topology.from_networkx(triangle())
 
 
@@ -345,7 +345,7 @@ def test_a_rate_without_unit_is_refused_as_in_a_file(tmp_path, rate):
     net = ac.topology
     for read in (
         lambda: net.from_csv(made, rate=rate),
-        lambda: net.from_graphml(tmp_path / "any.graphml", rate=rate),
+        lambda: net.from_graph_file(tmp_path / "any.graphml", rate=rate),
         lambda: net.from_topohub("topozoo/Geant2009", rate=rate),
         lambda: net.from_networkx(nx.path_graph(2), rate=rate),
     ):
@@ -357,7 +357,7 @@ def test_broken_graphml_is_reported_with_its_line(tmp_path):
     file = tmp_path / "g.graphml"
     file.write_text("<graphml>\n<graph>\n</graphml>\n")
     with pytest.raises(ac.ScenarioError, match="line 3"):
-        ac.topology.from_graphml(file, rate="1 Mbps")
+        ac.topology.from_graph_file(file, rate="1 Mbps")
 
 
 def test_topohub_rules(tmp_path):

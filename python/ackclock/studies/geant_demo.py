@@ -334,6 +334,7 @@ def simulate(size: Size) -> Results:
 
 def _goodputs(results: Results) -> Figure:
     from ackclock.plot.figures import _axes
+    from ackclock.plot.log_axis import make_logarithmic
     from ackclock.plot.style import line
 
     made = _figure(results)
@@ -348,9 +349,8 @@ def _goodputs(results: Results) -> Figure:
         look |= {"alpha": 0.55, "zorder": 2} if wide else {"alpha": 1.0, "zorder": 3}
         axes.ecdf(values, label=qdisc, **look)
     least = min(value for value in every if value > 0)
-    axes.set_xscale("log")
     axes.set_xlim(max(least, 1e-3 * max(every)), max(every))
-    axes.xaxis.set_major_formatter(lambda value, _: number(value))
+    make_logarithmic(axes, "x")
     axes.set_ylim(0, 1)
     axes.legend(loc="upper left", frameon=False)
     return made

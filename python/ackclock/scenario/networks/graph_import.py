@@ -32,7 +32,6 @@ __all__ = [
     "LinkOptions",
     "from_csv",
     "from_graph_file",
-    "from_graphml",
     "from_networkx",
     "from_topohub",
     "great_circle_m",
@@ -372,35 +371,6 @@ def from_networkx(
         raise wrong(f"expected a NetworkX graph, not {type(graph).__name__}")
     options = _options(rate, buffer, qdisc, signal_speed, scale, weight, delay)
     return _make_graph(networkx_data(graph, options, "the graph"))
-
-
-def from_graphml(
-    path: str | Path,
-    *,
-    rate: str | None = None,
-    buffer: str = LinkOptions.buffer,
-    qdisc: object = LinkOptions.qdisc,
-    signal_speed: float = SIGNAL_SPEED_M_S,
-    scale: float = LinkOptions.scale,
-    weight: str = LinkOptions.weight,
-    delay: str | None = None,
-) -> Record:
-    """Make a network of a GraphML file, as in the Internet Topology Zoo.
-
-    Parameters
-    ----------
-    path
-        The file.
-    rate, buffer, qdisc, signal_speed, scale, weight, delay
-        As in `from_networkx`.
-
-    Returns
-    -------
-    Graph
-        The network, for `Scenario`.
-    """
-    options = _options(rate, buffer, qdisc, signal_speed, scale, weight, delay)
-    return _make_graph(graphml_data(Path(path), options))
 
 
 def from_graph_file(

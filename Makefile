@@ -42,14 +42,19 @@ help: ## list the targets
 # The Rust core, built and made importable from python/.
 .venv/.built: .venv/.tools $(RUST)
 	$(MATURIN) develop --quiet --uv --release
+	$(MADE)
 	touch $@
 	rm -f .venv/.quick
 
 # The same core without optimisation across crates: the same bits, built sooner, a little slower.
 .venv/.quick: .venv/.tools $(RUST)
 	$(MATURIN) develop --quiet --uv --profile quick
+	$(MADE)
 	touch $@
 	rm -f .venv/.built
+
+# Type stubs, and the schemas that the first lines of examples name; the core knows what is in them. A second.
+MADE = $(BIN)/python tools/write_stubs.py && $(BIN)/ackclock schema --out python/ackclock/schemas > /dev/null
 
 setup: .venv/.built ## build everything into .venv; .venv/bin/ackclock is the command line
 
@@ -58,6 +63,7 @@ setup-dev: .venv/.quick ## as setup, with a core that is built sooner and runs a
 # What tests run on: the core that `make setup` or `make setup-dev` built, if it is current.
 core:
 	@$(MAKE) --no-print-directory --question setup 2> /dev/null || $(MAKE) --no-print-directory setup-dev
+	@$(MADE)
 
 demo: setup ## a real network, 120 TCP flows, four queues: figures and a page in out/demo
 	$(BIN)/ackclock demo --out out/demo
@@ -72,7 +78,7 @@ test-full: core ## all tests
 	$(CARGO_TEST) -- --include-ignored $(if $(DATA),,--skip needs_data)
 	$(BIN)/python -m pytest --hypothesis-profile=random $(PYTEST_CORES)
 
-lint: core ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of the house
+lint: core ## formatting, clippy, ruff, types, layers, rules of the house
 	$(BIN)/python tools/check_house.py
 	$(BIN)/python tools/lint/check_names.py
 	cargo fmt --all --check
@@ -81,8 +87,6 @@ lint: core ## formatting, clippy, ruff, types, layers, stubs, schemas, rules of 
 	$(BIN)/ruff format --check python tests tools benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
-	$(BIN)/python tools/write_stubs.py --check
-	$(BIN)/python tools/write_schemas.py --check
 	$(BIN)/python tools/write_readme.py --check
 	$(BIN)/python tools/release/metadata.py --check
 

@@ -120,8 +120,7 @@ def main(arguments: list[str]) -> int:
     crate, _, registry, _ = ROOMS[arguments[0]]
     sys.stdout.write(
         f"wrote {path.relative_to(ROOT)} and its lines in {registry}\n"
-        f"next: fill in what is marked <...>, then cargo test -p ackclock-{crate} {path.stem};"
-        " tools/write_stubs.py and tools/write_schemas.py write the Python class and the schemas\n"
+        f"next: fill in what is marked <...>, then cargo test -p ackclock-{crate} {path.stem}\n"
     )
     return 0
 

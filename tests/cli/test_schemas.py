@@ -1,7 +1,6 @@
-"""`ackclock schema`: the shipped JSON Schemas accept what is valid, and refuse a wrong key."""
+"""`ackclock schema`: the JSON Schemas accept what is valid, and refuse a wrong key."""
 
 import json
-import subprocess
 import tomllib
 from dataclasses import fields
 from functools import cache
@@ -12,7 +11,7 @@ import pytest
 from referencing import Registry, Resource
 
 import ackclock as ac
-import write_schemas
+from ackclock import document_schemas
 from ackclock.catalogue import schema
 from ackclock.cli import main as cli
 from ackclock.cli.schema import NAMES
@@ -21,7 +20,6 @@ from ackclock.experiments import file_form
 from ackclock.experiments.statistics import Precision
 
 ROOT = Path(__file__).resolve().parents[2]
-SHIPPED = Path(ac.__file__).parent / "schemas"
 FOLDERS = (".", "fluid", "hybrid")
 EXAMPLES = sorted(file for folder in FOLDERS for file in ROOT.glob(f"examples/{folder}/*.toml"))
 PAPERS = ROOT / "python/ackclock/papers"
@@ -36,14 +34,14 @@ OF_PAPERS = {
 
 
 FILES = Registry().with_resources(
-    (file.name, Resource.from_contents(json.loads(file.read_text())))
-    for file in SHIPPED.glob("*.json")
+    (name, Resource.from_contents(json.loads(text)))
+    for name, text in document_schemas.schemas().items()
 )
 
 
 @cache
 def validator(name):
-    rules = json.loads((SHIPPED / f"{name}.json").read_text())
+    rules = json.loads(document_schemas.schemas()[f"{name}.json"])
     jsonschema.Draft7Validator.check_schema(rules)
     return jsonschema.Draft7Validator(rules, registry=FILES)
 
@@ -64,23 +62,8 @@ def kind(document):
     return {"packet": "scenario"}.get(document.get("engine", "packet"), document.get("engine"))
 
 
-def test_the_shipped_schemas_are_current_and_complete(capsys):
-    assert write_schemas.main(["--check"]) == 0
-    assert sorted(file.stem for file in SHIPPED.glob("*.json")) == sorted(NAMES)
-    assert capsys.readouterr().err == ""
-
-
-def test_the_wheel_has_the_schemas():
-    """maturin packs what is below the Python source, but for what git ignores or excludes."""
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]
-    packed = ROOT / build["python-source"] / "ackclock"
-    files = sorted((packed / "schemas").glob("*.json"))
-    assert [file.stem for file in files] == sorted(NAMES)
-    assert "exclude" not in build
-    command = ["git", "check-ignore", *map(str, files)]
-    ignored = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ignored.stdout == ""
-    assert ignored.returncode == 1
+def test_every_kind_of_document_has_a_schema():
+    assert sorted(document_schemas.schemas()) == sorted(f"{name}.json" for name in NAMES)
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
@@ -211,10 +194,10 @@ def test_a_sweep_is_checked_with_its_scenario(change, is_valid):
 
 
 def test_the_keys_of_sweeps_are_those_that_are_read():
-    assert set(write_schemas.SWEEP["properties"]) == set(file_form.KEYS)
-    assert set(write_schemas.TIER) == set(file_form.TIER_KEYS)
+    assert set(document_schemas.SWEEP["properties"]) == set(file_form.KEYS)
+    assert set(document_schemas.TIER) == set(file_form.TIER_KEYS)
     given = {field.name: field.default for field in fields(Precision) if field.name != "metric"}
-    assert {k: v["default"] for k, v in write_schemas.UNTIL.items() if k != "metric"} == given
+    assert {k: v["default"] for k, v in document_schemas.UNTIL.items() if k != "metric"} == given
 
 
 def references(rules):
@@ -235,7 +218,7 @@ def test_the_command_prints_and_writes_them(tmp_path, capsys):
     assert list(alone.iter_errors({"scenario": {"engine": "fluid", **small()}}))
     out = tmp_path / "new" / "schemas"
     assert cli.main(["schema", "--out", str(out)]) == 0
-    assert {f.name: f.read_text() for f in out.iterdir()} == write_schemas.schemas()
+    assert {f.name: f.read_text() for f in out.iterdir()} == document_schemas.schemas()
     assert cli.main(["schema", "views", "--out", str(tmp_path / "one")]) == 0
     assert [f.name for f in (tmp_path / "one").iterdir()] == ["views.json"]
 

@@ -59,16 +59,18 @@ def scenario(tmp_path):
     return "parking-lot.toml"
 
 
-def test_the_wheel_and_the_archive_hold_the_page_the_schemas_and_the_papers():
+def test_the_wheel_and_the_archive_hold_the_page_the_stubs_and_the_papers():
     with zipfile.ZipFile(WHEELS[-1]) as wheel:
         names = set(wheel.namelist())
-    for name in ("lab/lab.html", "schemas/scenario.json", "papers/example/paper.toml", "py.typed"):
+    stubs = ("catalogue/rooms/cc.pyi", "results/recorded.pyi")
+    for name in ("lab/lab.html", "papers/example/paper.toml", "py.typed", *stubs):
         assert f"ackclock/{name}" in names
     assert not [name for name in names if name.endswith((".pyc", ".rs")) or "/tests/" in name]
     assert "manylinux" in WHEELS[-1].name
     with tarfile.open(ARCHIVES[-1]) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}
     needed = {"Cargo.lock", "pyproject.toml", "python/ackclock/lab/lab.html"}
+    needed |= {f"python/ackclock/{name}" for name in stubs}
     crates = ("ackclock-base", "ackclock-core", "ackclock-packet", "ackclock-py")
     needed |= {f"crates/{crate}/src/lib.rs" for crate in crates}
     assert needed <= inside

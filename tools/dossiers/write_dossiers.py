@@ -52,6 +52,22 @@ DCQCN begins at the rate of its link and meets 7.
 """
 
 
+def _data_text(data: Any, indent: str = "") -> str:
+    """Write data as JSON in which what holds no table or list is one line."""
+    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    if not any(isinstance(value, dict | list) for value in inner):
+        return json.dumps(data, ensure_ascii=False)
+    deeper = indent + " "
+    if isinstance(data, list):
+        items = [_data_text(value, deeper) for value in data]
+        return "[" + ",".join(f"\n{deeper}{item}" for item in items) + f"\n{indent}]"
+    pairs = [
+        f"{json.dumps(key, ensure_ascii=False)}: {_data_text(value, deeper)}"
+        for key, value in data.items()
+    ]
+    return "{" + ",".join(f"\n{deeper}{pair}" for pair in pairs) + f"\n{indent}}}"
+
+
 def run(names: Sequence[str], store: str | None) -> None:
     """Evaluate controls and keep what was found.
 
@@ -85,7 +101,7 @@ def run(names: Sequence[str], store: str | None) -> None:
             one = row.decisive
             rows[row.requirement.id] = {
                 "verdict": row.verdict,
-                "measured": one.part.measured if one else None,
+                "measured": one.result.measured if one else None,
                 "unit": one.unit if one else "",
                 "at": one.title if one else "",
                 "distance": one.distance if one else None,
@@ -118,7 +134,7 @@ def run(names: Sequence[str], store: str | None) -> None:
         "left_out": LEFT_OUT,
         "controls": {name: controls[name] for name in every if name in controls},
     }
-    DATA.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    DATA.write_text(_data_text(data) + "\n", encoding="utf-8")
 
 
 def page(data: Data) -> str:

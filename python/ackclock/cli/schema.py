@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ackclock.cli.options import FILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["NAMES", "schema"]
 
@@ -16,9 +18,7 @@ NAMES = (
     "scenario", "sweep", "fluid", "hybrid", "model", "paper", "claims", "figures", "unstated",
     "views", "profile", "requirements", "dossier", "comparison",
 )  # fmt: skip
-"""Kinds of documents with a schema in `ackclock/schemas`."""
-
-_FOLDER = Path(__file__).parents[1] / "schemas"
+"""Kinds of documents with a schema."""
 
 
 @click.command()
@@ -86,4 +86,6 @@ def _within(rules: Any, root: dict[str, Any], definitions: dict[str, Any]) -> An
 
 
 def _file_text(name: str) -> str:
-    return (_FOLDER / f"{name}.json").read_text(encoding="utf-8")
+    from ackclock.document_schemas import schemas
+
+    return schemas()[f"{name}.json"]

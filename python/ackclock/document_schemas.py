@@ -1,18 +1,14 @@
-"""Writes the JSON Schemas of documents that the wheel ships: `python/ackclock/schemas/*.json`.
+"""JSON Schemas of documents for editors: what `ackclock schema` writes.
 
 They are made from the schemas that the checks use. Those have further keywords (units) and leave
-the parameters of algorithms to the catalogue, so they are translated to plain draft 7, for editors.
-
-``python tools/write_schemas.py`` writes them; with ``--check`` it only reports whether they are
-current.
+the parameters of algorithms to the catalogue, so they are translated to plain draft 7.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-import sys
-from pathlib import Path
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ackclock.catalogue import schema
@@ -28,9 +24,7 @@ if TYPE_CHECKING:
 
     from ackclock.engines.model.ranges import Range
 
-__all__ = ["AXIS", "SWEEP", "TIER", "UNTIL", "main", "schemas"]
-
-SCHEMAS = Path(__file__).resolve().parents[1] / "python/ackclock/schemas"
+__all__ = ["AXIS", "SWEEP", "TIER", "UNTIL", "schemas"]
 
 Data = dict[str, Any]
 
@@ -392,6 +386,7 @@ SWEEP: Data = {
 """A sweep file."""
 
 
+@cache
 def schemas() -> dict[str, str]:
     """Every schema file's text by its name."""
     made = _Translation()
@@ -448,30 +443,3 @@ def _sharing(rules: Data, base: Data, file: str) -> Data:
     own = {k: v for k, v in rules["definitions"].items() if f"#/definitions/{k}" not in shared}
     result: Data = refer({**rules, "definitions": own})
     return result
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Write the schemas, or check them.
-
-    Parameters
-    ----------
-    arguments
-        Left out: those of this process.
-    """
-    check = "--check" in (sys.argv[1:] if arguments is None else arguments)
-    made = schemas()
-    there = {path.name: path.read_text(encoding="utf-8") for path in SCHEMAS.glob("*.json")}
-    old = sorted(name for name in {*made, *there} if made.get(name) != there.get(name))
-    if check and old:
-        sys.stderr.write(f"not current: {', '.join(old)}; run python tools/write_schemas.py\n")
-        return 1
-    for name in old:
-        if name in made:
-            (SCHEMAS / name).write_text(made[name], encoding="utf-8")
-        else:
-            (SCHEMAS / name).unlink()
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

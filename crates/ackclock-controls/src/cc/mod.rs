@@ -261,7 +261,7 @@ pub trait CongestionControl: Send {
     fn on_start(&mut self, _window: &Window, _now: Time, _srtt: Span) {}
     /// Whether it needs the counts of [`Self::on_ecn_counts`], which AccECN provides.
     fn needs_ecn_counts(&self) -> bool {
-        false
+        self.counts_marks()
     }
     /// How many packets were acknowledged and how many of them marked; with every ACK of an AccECN flow, before
     /// any other call.
@@ -296,9 +296,10 @@ pub trait CongestionControl: Send {
     }
     /// Called every [`Self::timer_interval`] while the flow runs.
     fn on_timer(&mut self, _window: &mut Window, _now: Time) {}
-    /// Whether the flow's slow start rule runs while `cwnd < ssthresh`. False: `on_ack` gets all.
+    /// Whether the flow's slow start rule runs while `cwnd < ssthresh`. False: `on_ack` gets all. A control that
+    /// [takes samples](Self::wants_samples) has its way to begin, unless it says otherwise.
     fn uses_slow_start(&self) -> bool {
-        true
+        !self.wants_samples()
     }
     /// Whether data leaves as ECT(1), the identifier of L4S (RFC 9331), where the flow uses ECN.
     fn sends_ect_1(&self) -> bool {

@@ -10,6 +10,27 @@
 //! A new recovery: one file here that implements [`About`](crate::registry::About) and
 //! [`LossRecovery`], and one line in the registry at the end of this file.
 
+/// Answers what a recovery answers that counts duplicate acknowledgements in a field, [`dupacks::DupAcks`].
+macro_rules! counts_duplicates {
+    ($field:ident) => {
+        fn next(&mut self, board: &mut Scoreboard, offer: &Offer) -> Next {
+            self.$field.next(board, offer)
+        }
+
+        fn on_spurious(&mut self, board: &mut Scoreboard) {
+            self.$field.resume(board);
+        }
+
+        fn pipe(&self, board: &Scoreboard) -> u32 {
+            board.flight()
+        }
+
+        fn phase(&self) -> Phase {
+            self.$field.phase
+        }
+    };
+}
+
 mod dupacks;
 pub mod newreno;
 mod prr;

@@ -87,21 +87,7 @@ impl LossRecovery for Tahoe {
         }
     }
 
-    fn next(&mut self, board: &mut Scoreboard, offer: &Offer) -> Next {
-        self.dupacks.next(board, offer)
-    }
-
-    fn on_spurious(&mut self, board: &mut Scoreboard) {
-        self.dupacks.resume(board);
-    }
-
-    fn pipe(&self, board: &Scoreboard) -> u32 {
-        board.flight()
-    }
-
-    fn phase(&self) -> Phase {
-        self.dupacks.phase
-    }
+    counts_duplicates!(dupacks);
 }
 
 #[cfg(test)]

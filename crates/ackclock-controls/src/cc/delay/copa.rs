@@ -284,10 +284,6 @@ impl CongestionControl for Copa {
         true
     }
 
-    fn uses_slow_start(&self) -> bool {
-        false
-    }
-
     fn pacing_rate(&self) -> Option<BitRate> {
         (self.pacing > 0.0).then(|| BitRate(((self.pacing * self.wire_bits) as u64).max(1)))
     }

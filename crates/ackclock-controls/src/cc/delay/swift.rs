@@ -199,10 +199,6 @@ impl CongestionControl for Swift {
         true
     }
 
-    fn uses_slow_start(&self) -> bool {
-        false
-    }
-
     fn pacing_rate(&self) -> Option<BitRate> {
         (self.window < 1.0 && self.rtt.0 > 0)
             .then(|| BitRate(((self.window * self.wire_bits / self.rtt.seconds()) as u64).max(1)))

@@ -224,10 +224,6 @@ impl CongestionControl for Timely {
         true
     }
 
-    fn uses_slow_start(&self) -> bool {
-        false
-    }
-
     fn initial_window(&self) -> Option<f64> {
         Some(MAX_WINDOW)
     }

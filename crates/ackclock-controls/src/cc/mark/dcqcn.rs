@@ -276,14 +276,6 @@ impl CongestionControl for Dcqcn {
         true
     }
 
-    fn uses_slow_start(&self) -> bool {
-        false
-    }
-
-    fn needs_ecn_counts(&self) -> bool {
-        true
-    }
-
     fn counts_marks(&self) -> bool {
         true
     }

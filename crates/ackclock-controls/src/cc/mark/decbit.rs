@@ -168,10 +168,6 @@ impl CongestionControl for Decbit {
         false
     }
 
-    fn needs_ecn_counts(&self) -> bool {
-        true
-    }
-
     fn counts_marks(&self) -> bool {
         true
     }

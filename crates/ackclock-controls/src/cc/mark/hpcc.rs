@@ -217,10 +217,6 @@ impl CongestionControl for Hpcc {
         (2.0 * self.most / self.wire).clamp(16.0, 1e9) as u32
     }
 
-    fn uses_slow_start(&self) -> bool {
-        false
-    }
-
     fn initial_window(&self) -> Option<f64> {
         Some(self.segments())
     }

@@ -566,10 +566,6 @@ impl CongestionControl for Bbr {
         self.holds_back
     }
 
-    fn uses_slow_start(&self) -> bool {
-        false
-    }
-
     fn pacing_rate(&self) -> Option<BitRate> {
         (self.initial_cwnd > 0.0)
             .then(|| BitRate(((self.pacing_rate * self.wire_bits) as u64).max(1)))

@@ -581,10 +581,6 @@ impl CongestionControl for Bbr3 {
         self.holds_back
     }
 
-    fn uses_slow_start(&self) -> bool {
-        false
-    }
-
     fn pacing_rate(&self) -> Option<BitRate> {
         // Zero would stop the flow for ever.
         (self.initial_cwnd > 0.0)

@@ -403,10 +403,6 @@ impl CongestionControl for C4 {
         true
     }
 
-    fn uses_slow_start(&self) -> bool {
-        false
-    }
-
     fn pacing_rate(&self) -> Option<BitRate> {
         let rate = self.alpha * self.nominal_rate * self.wire_bits;
         self.is_assessed().then(|| BitRate((rate as u64).max(1)))

@@ -389,10 +389,6 @@ impl CongestionControl for Vivace {
         true
     }
 
-    fn uses_slow_start(&self) -> bool {
-        false
-    }
-
     fn take_stream(&mut self, stream: Stream) {
         self.stream = stream;
     }

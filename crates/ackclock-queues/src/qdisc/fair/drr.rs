@@ -178,21 +178,7 @@ impl QueueDisc for Drr {
         }
     }
 
-    fn len(&self) -> usize {
-        self.classes.total()
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.classes.backlog()
-    }
-
-    fn timer_interval(&self) -> Option<Span> {
-        self.classes.timer_interval()
-    }
-
-    fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
-        self.classes.on_timer(ctx.now);
-    }
+    packets_are_in!(classes);
 
     fn on_rate(&mut self, now: Time, rate: BitRate) {
         self.classes.on_rate(now, rate);

@@ -127,7 +127,7 @@ impl FlowQueues {
     }
 
     /// Packets in all queues.
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn total(&self) -> usize {
         self.classes.total()
     }
 

@@ -116,13 +116,7 @@ impl QueueDisc for FqCodel {
         self.0.dequeue(ctx)
     }
 
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.0.backlog()
-    }
+    packets_are_in!(0);
 
     fn state(&self) -> State {
         self.0.state()

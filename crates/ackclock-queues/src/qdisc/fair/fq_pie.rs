@@ -128,21 +128,7 @@ impl QueueDisc for FqPie {
         self.0.dequeue(ctx)
     }
 
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.0.backlog()
-    }
-
-    fn timer_interval(&self) -> Option<Span> {
-        self.0.timer_interval()
-    }
-
-    fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
-        self.0.on_timer(ctx.now);
-    }
+    packets_are_in!(0);
 
     fn state(&self) -> State {
         self.0.state()

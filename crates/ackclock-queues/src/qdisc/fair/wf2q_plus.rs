@@ -120,21 +120,7 @@ impl QueueDisc for Wf2qPlus {
         self.tree.dequeue(ctx)
     }
 
-    fn len(&self) -> usize {
-        self.tree.total()
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.tree.backlog()
-    }
-
-    fn timer_interval(&self) -> Option<Span> {
-        self.tree.timer_interval()
-    }
-
-    fn on_timer(&mut self, ctx: &mut QdiscCtx<'_>) {
-        self.tree.on_timer(ctx.now);
-    }
+    packets_are_in!(tree);
 
     fn on_rate(&mut self, now: Time, rate: BitRate) {
         self.tree.on_rate(now, rate);

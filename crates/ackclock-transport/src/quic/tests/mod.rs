@@ -53,6 +53,9 @@ impl CongestionControl for Halving {
     fn wants_samples(&self) -> bool {
         self.samples
     }
+    fn uses_slow_start(&self) -> bool {
+        true
+    }
     fn on_lost(&mut self, _window: &mut Window, lost: &Lost) {
         self.log.lock().unwrap().lost.push(lost.seq);
     }

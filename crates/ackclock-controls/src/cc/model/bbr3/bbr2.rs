@@ -197,10 +197,6 @@ impl CongestionControl for Bbr2 {
         self.0.holds_back()
     }
 
-    fn uses_slow_start(&self) -> bool {
-        false
-    }
-
     fn pacing_rate(&self) -> Option<BitRate> {
         self.0.pacing_rate()
     }

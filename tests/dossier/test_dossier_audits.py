@@ -141,7 +141,7 @@ def test_a_control_is_no_rival_of_itself_under_any_name():
         (Control("slower", {"kind": "aimd", "a": 0.5}), {"CUBIC", "Reno"}),
         (Control("vegas", "vegas"), {"CUBIC", "Reno", "slow"}),
     ]:
-        task = SimpleNamespace(control=control, others=others, seed=None)
+        task = SimpleNamespace(control=control, rivals=others, seed=None)
         assert set(audits._rivals(task)) == rivals
         assert set(audits._arena(task).controls) == {control.label, *rivals}
         assert set(audits._game(task, 2).strategies) == {control.label, *rivals}

@@ -56,7 +56,7 @@ def test_the_command_has_seed_and_replications_that_were_given(seed, reps, more)
         control=SimpleNamespace(value="cubic"),
         tier="fast",
         only=(),
-        others={"a": "aimd"},
+        rivals={"a": "aimd"},
         seed=seed,
         reps=reps,
         argued_in="",

@@ -42,7 +42,7 @@ def test_a_value_below_its_range_is_refused_with_its_place(name):
         (Range(above=0, below=1), [1.0], "1 is out of range; expected more than 0 and less than 1"),
         (Range(above=0, unit="s"), [0.0], "0 is out of range; expected more than 0 (s)"),
         (
-            Range(minimum=1, whole=True),
+            Range(minimum=1, is_integer=True),
             2.5,
             "2.5 is out of range; expected a whole number, at least 1",
         ),

@@ -35,7 +35,7 @@ def test_nothing_is_made_or_lost_on_the_way(rates, name):
     lost, held = behind.burden(float(rates.sum()))
     assert got.goodput + got.lost == pytest.approx(rates)
     assert got.lost.sum() == pytest.approx(lost, abs=1e-9)
-    assert got.held.sum() == pytest.approx(held)
+    assert got.queue.sum() == pytest.approx(held)
     assert got.goodput.sum() <= 1 + 1e-9
 
 
@@ -49,14 +49,14 @@ def test_behind_fq_nobody_pays_for_a_larger_rate(rates, more):
     before, after = behind.got(rates), behind.got(greedy)
     if largest != user:
         assert after.goodput[user] == pytest.approx(before.goodput[user], abs=1e-9)
-        assert after.held[user] == pytest.approx(before.held[user], abs=1e-9)
+        assert after.queue[user] == pytest.approx(before.queue[user], abs=1e-9)
 
 
 def test_equal_rates_bear_the_same_behind_fifo_and_fq():
     rates = np.full(5, 0.3)
     fifo, fq = (bottleneck.queue(name).got(rates) for name in ("fifo", "fq"))
     assert fq.goodput == pytest.approx(fifo.goodput)
-    assert fq.held == pytest.approx(fifo.held)
+    assert fq.queue == pytest.approx(fifo.queue)
 
 
 def test_red_drops_before_the_buffer_is_full_and_so_holds_less():

@@ -311,11 +311,11 @@ def test_every_run_is_kept_and_reported_and_two_wait_for_each_that_runs():
     made, reported = drive(agenda)
     works = Works()
     made.go(works)
-    assert len(agenda.taken) == made.done == 12
+    assert len(agenda.taken) == made.finished == 12
     assert sorted(made.keeper.added)[0] == ("a0", {"x": "a0"})
     assert works.most == 4
     last = reported[-1]
-    assert (last.name, last.where, last.wanted, last.stored, last.done) == (
+    assert (last.name, last.where, last.requested, last.stored, last.finished) == (
         "n",
         "nowhere",
         12,

@@ -360,7 +360,7 @@ def test_a_cluster_gives_the_same_bits_though_a_worker_is_killed(dask, tmp_path,
     done = sweep.run(cluster=dask.address, store=tmp_path / "store", progress=reported.append)
     assert died.exists()
     assert sorted(worker.poll() is None for worker in dask.workers) == [False, True]
-    assert len(done.slots) == reported[-1].done == 4
+    assert len(done.slots) == reported[-1].finished == 4
     assert everything(done) == everything(sweep.run(store=False, workers=1))
     # And it is kept as if it had been run here.
     assert sweep.run(store=tmp_path / "store", progress=False).stored == 4

@@ -201,7 +201,7 @@ def test_a_run_that_the_index_has_in_another_pack_is_found_where_it_is(place):
     change_index(place, "UPDATE runs SET pack = ? WHERE key = ?", two, key, forged=True)
     with look(place) as store:
         assert store.find_stored([key]) == {key}
-        assert store.places == {key: one}
+        assert store.packs_by_run == {key: one}
         assert set(store.summaries([key])) == {key}
 
 

@@ -184,7 +184,7 @@ def swept(values, *, wanted=None, interrupted=False, stored=0, metrics=()):
         design,
         slots,
         Kept(kept),
-        wanted=wanted or len(slots),
+        requested=wanted or len(slots),
         interrupted=interrupted,
         stored=stored,
     )

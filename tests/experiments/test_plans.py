@@ -147,8 +147,8 @@ def test_predictions_are_corrected_by_what_was_measured():
 
 def status(**changes):
     given = {
-        "name": "n", "where": "2 cores", "wanted": 3000, "stored": 0, "done": 2.7, "seconds": 3.0,
-        "left_s": None,
+        "name": "n", "where": "2 cores", "requested": 3000, "stored": 0, "finished": 2.7,
+        "seconds": 3.0, "left_s": None,
     }  # fmt: skip
     return Status(**{**given, **changes})
 

@@ -628,7 +628,7 @@ def test_a_function_of_ones_own_may_be_a_metric(result, monkeypatch):
 def test_seeds_in_a_row_are_named_by_the_first_and_the_last(case):
     def seeds(*which):
         slots = [Slot(0, number, seed, str(seed)) for number, seed in enumerate(which)]
-        return SweepResult(ac.sweep(case), slots, Memory(), wanted=len(slots)).recipe["seeds"]
+        return SweepResult(ac.sweep(case), slots, Memory(), requested=len(slots)).recipe["seeds"]
 
     assert seeds(3, 4, 5) == "3 to 5"
     assert seeds(5, 3, 4, 4) == "3 to 5"

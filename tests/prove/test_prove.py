@@ -293,7 +293,7 @@ def test_a_changed_constant_of_a_power_is_decided_for_four_round_trips(control, 
 
 def test_a_page_has_formulas_that_one_solver_sufficed_for():
     proof = prove(make_question("aimd", "utilisation=0.2", buffer=Fraction(1)), periods=(2,))
-    alone = [formula for formula in proof.formulas if len(formula.answer.said) == 1]
+    alone = [formula for formula in proof.formulas if len(formula.answer.replies) == 1]
     assert alone
     assert all(formula.answer.word == "possible" for formula in alone)
     assert "cvc5_s" in str(proof)

@@ -127,7 +127,7 @@ def test_a_call_may_take_half_of_the_time_that_is_left(monkeypatch):
 def test_what_does_not_lead_on_is_said_by_one_solver(wanted, solvers):
     answer = decide([X > 0], Limits(), wanted=wanted)
     assert answer.word == "possible"
-    assert len(answer.said) == solvers
+    assert len(answer.replies) == solvers
     assert answer.agreed is (solvers == 2)
 
 

@@ -125,7 +125,7 @@ def test_checks_of_a_claim_are_numbered_unless_they_have_names(paper):
     made = read(paper).claims
     assert [one.name for one in made["X"].checks] == [""]
     assert [one.name for one in made["Y"].checks] == ["1", "n"]
-    assert [one.place for one in made["Y"].checks] == ["claim[Y].check[0]", "claim[Y].check[1]"]
+    assert [one.path for one in made["Y"].checks] == ["claim[Y].check[0]", "claim[Y].check[1]"]
 
 
 def test_a_margin_is_a_bound_with_a_reason(paper):

@@ -94,7 +94,7 @@ def test_the_example_holds_where_the_law_holds(example):
     assert claim(example, "S-6").is_known_deviation
     assert not example.deviations
     # The constant for periodic loss is sqrt(3/2), less a recovery of 1 to 2 of 82 round trips.
-    measured = claim(example, "S-1").parts[0].measured
+    measured = claim(example, "S-1").results[0].measured
     assert 1.2247 * (1 - 2 / 82) < measured < 1.2247
 
 
@@ -178,7 +178,7 @@ def test_the_fast_tier_judges_every_claim(name):
         assert result.verdict == "reproduced" or result.reason, result.claim.id
         reads = studies_of(paper, *(check.measure for check in result.claim.checks))
         if result.claim.checks and not (left_out.intersection(reads) or result.claim.full_only):
-            assert result.parts, (result.claim.id, result.reason)
+            assert result.results, (result.claim.id, result.reason)
 
 
 def test_every_claim_and_pair_of_the_papers_has_an_entry():

@@ -91,7 +91,7 @@ def test_a_reading_is_chosen_once_for_all_claims(paper):
     # Under bytes only claim 3 would hold, under packets the other two.
     assert verdicts == ["reproduced", "reproduced", "deviates"]
     assert {found[name].reading["unit"] for name in "123"} == {"packets"}
-    assert [len(found[name].parts) for name in "123"] == [1, 1, 1]
+    assert [len(found[name].results) for name in "123"] == [1, 1, 1]
     assert "unit read as packets" in found["1"].standing.reason
 
 
@@ -115,7 +115,7 @@ def test_checks_of_our_own_are_shown_and_do_not_decide(paper):
     folder = paper(text[:at] + text[at:] + 'ours = "the paper gives no bound"\n')
     found = results(folder)["1"]
     assert found.verdict == "reproduced"
-    assert [part.ours for part in found.parts] == [False, True]
+    assert [part.ours for part in found.results] == [False, True]
 
 
 def test_margins_are_named_by_bounds(paper):
@@ -309,7 +309,7 @@ same_as = ["1"]
     found = {result.claim.id: result for result in done.claims}
     # A request for what repeats judges what it repeats.
     assert found["1"].outcome == "missed"
-    assert (found["2"].standing.name, found["2"].parts) == ("repeats", ())
+    assert (found["2"].standing.name, found["2"].results) == ("repeats", ())
     assert (done.count_standing("open"), done.count_standing("repeats")) == (1, 1)
     assert done.orders == {"met": 0, "missed": 1, "undecided": 0, "right": 0}
     with pytest.raises(PaperError, match='no claim "3" that is judged'):
@@ -375,4 +375,4 @@ expect = { below = 0 }
     done = reproduce(read(at), means=QUIET, claims=["rank"])
     found = {result.claim.id: result for result in done.claims}["rank"]
     assert found.verdict == "reproduced"
-    assert found.parts[0].measured == -1
+    assert found.results[0].measured == -1

@@ -86,7 +86,7 @@ def test_the_nearest_mirror_by_hand():
     service = idmaps.IDMaps(hosts, [0, 1])
     found = nearest_mirror(hosts, service, [3, 4])
     assert found.clients.tolist() == [0, 1, 2]
-    assert found.chosen.tolist() == [4, 3, 4]
+    assert found.choices.tolist() == [4, 3, 4]
     # 25 ms in place of 15 is within twice the nearest.
     assert found.chosen_s == pytest.approx([0.020, 0.040, 0.025])
     assert (found.nearest, found.correct) == (pytest.approx(2 / 3), 1.0)

@@ -212,9 +212,9 @@ def test_fair_queueing_where_fire_hoses_meet_others_by_hand(tmp_path: Path) -> N
     expected = part * chances[0] + (1 - part) * chances[1]
     assert nowhere.polite == pytest.approx(1e9 * expected)
     assert nowhere.least == pytest.approx(10 / 14)
-    assert found.chosen.routers == ("m",)
+    assert found.best.routers == ("m",)
     # By weights 2 and 1 of 10, both polite demands are within their share.
-    assert found.chosen.polite == pytest.approx(found.demanded)
+    assert found.best.polite == pytest.approx(found.demanded)
     assert everywhere.polite == pytest.approx(found.demanded)
     assert found.proof == "exact"
     assert found.bound == pytest.approx(found.demanded)
@@ -232,11 +232,11 @@ def test_no_routers_save_more_than_the_ones_found(seed: int) -> None:
     assert found.to_data() == again.to_data()
     assert found.proof == "exact"
     assert found.bound is not None
-    everyone = [found.chosen, *found.baselines]
+    everyone = [found.best, *found.baselines]
     assert all(one.polite <= found.bound * (1 + 1e-6) for one in everyone)
-    assert found.chosen.polite >= found.baselines[1].polite * (1 - 1e-9)
+    assert found.best.polite >= found.baselines[1].polite * (1 - 1e-9)
     single = enforcement(situation, count=1, **options)  # type: ignore[arg-type]
-    assert found.chosen.polite >= single.chosen.polite * (1 - 1e-9)
+    assert found.best.polite >= single.best.polite * (1 - 1e-9)
 
 
 def test_routers_are_added_one_by_one_where_sets_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,14 +246,14 @@ def test_routers_are_added_one_by_one_where_sets_are_many(monkeypatch: pytest.Mo
     found = enforcement(situation, count=2, push=4, draws=2)
     assert found.proof == "bound"
     assert list(found.steps) == sorted(found.steps)
-    assert found.steps[-1] == found.chosen.polite <= best.chosen.polite * (1 + 1e-9)
-    assert len(found.chosen.routers) == len(found.steps)
+    assert found.steps[-1] == found.best.polite <= best.best.polite * (1 + 1e-9)
+    assert len(found.best.routers) == len(found.steps)
 
 
 def test_without_fire_hoses_and_overload_fair_queueing_changes_nothing(tmp_path: Path) -> None:
     found = enforcement(line(tmp_path), share=0)
     assert found.candidates == 0
-    assert found.chosen.routers == ()
+    assert found.best.routers == ()
     assert [one.polite for one in found.baselines] == pytest.approx([6e9] * 3)
     with pytest.raises(ScenarioError, match="expected at least 1"):
         enforcement(line(tmp_path), push=0.5)

@@ -153,7 +153,7 @@ def test_rates_and_fair_queueing_follow_the_paths_of_flows(tmp_path: Path) -> No
     assert owner.tolist() == [0] * 4
     assert net.demand is not None
     assert net.demand.sum() == pytest.approx(30e9)
-    assert enforcement(hashed, share=0).chosen.polite == pytest.approx(30e9)
+    assert enforcement(hashed, share=0).best.polite == pytest.approx(30e9)
 
 
 SIZES = [

@@ -239,7 +239,7 @@ def test_the_wait_of_packets_at_random_is_the_one_of_the_form():
     assert mean_wait(0.8, 1.0) == pytest.approx(2.0)
     (row,) = (r for r in compare(random_packets()).rows if r.law.name == "m-d-1")
     # 800 packets/s of 1 ms each on average: 2 ms, within chance.
-    assert row.found.low == pytest.approx(2e-3, rel=0.1)
+    assert row.prediction.low == pytest.approx(2e-3, rel=0.1)
     assert row.verdict == "agrees"
 
 
@@ -247,10 +247,10 @@ def test_even_packets_wait_less_than_the_bound_and_some():
     scenario = even_packets()
     run = scenario.run()
     (row,) = (r for r in compare(scenario, run).rows if r.law.name == "fair-delay")
-    assert row.found.high == pytest.approx(4 * 8000 / 5e6)
+    assert row.prediction.high == pytest.approx(4 * 8000 / 5e6)
     # All four send at once: on average 1.5 packets are before one.
-    assert row.found.measured == pytest.approx(1.5 * 8000 / 5e6, rel=0.05)
-    link = next(link for link in run.summary["links"] if link["id"] == row.found.subject)
+    assert row.prediction.measured == pytest.approx(1.5 * 8000 / 5e6, rel=0.05)
+    link = next(link for link in run.summary["links"] if link["id"] == row.prediction.subject)
     link["delay_mean_s"] *= 5
     assert any(r.verdict == "parts" for r in compare(scenario, run).rows)
 
@@ -341,7 +341,7 @@ def test_packets_that_are_pushed_out_have_waited():
     run = scenario.run()
     (link,) = (link for link in run.summary["links"] if link["drops"])
     assert link["drop_reasons"]["pushed-out"] > 1000
-    (found,) = (r for r in compare(scenario, run).rows if r.found.subject == link["id"])
+    (found,) = (r for r in compare(scenario, run).rows if r.prediction.subject == link["id"])
     assert (found.law.name, found.verdict) == ("little", "parts, known")
     assert found.deviation > 0
     assert "dropped while they waited" in found.sentence
@@ -370,7 +370,7 @@ def test_the_window_of_a_receiver_is_a_demand_behind_fair_queueing():
     scenario = ac.Scenario(net=net, flows=flows, duration="60 s", warmup="20 s")
     rows = [r for r in compare(scenario).rows if r.law.name == "max-min"]
     assert [r.verdict for r in rows] == ["agrees"] * 3
-    assert rows[0].found.high < 0.5 * rows[1].found.high
+    assert rows[0].prediction.high < 0.5 * rows[1].prediction.high
 
 
 def test_a_buffer_that_bridges_no_halving_is_a_reason_to_part_from_max_min():
@@ -397,7 +397,7 @@ def test_the_form_with_timeouts_predicts_what_is_sent_and_the_goodput_is_what_ar
     arrived = row["delivered_packets"] / row["sent_packets"]
     assert arrived == pytest.approx(0.95, abs=0.02)
     form = rate_bps(events, row["srtt_mean_s"], 1460, 1.0, 1.0, float("inf"))
-    assert found.found.low == pytest.approx(arrived * float(form))
+    assert found.prediction.low == pytest.approx(arrived * float(form))
 
 
 def test_weights_of_generated_flows_are_not_guessed():

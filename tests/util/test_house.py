@@ -130,6 +130,15 @@ def test_vague_names_count_in_long_functions_and_participles_by_themselves():
         "joined",
         "_kept",
     ]
+    body = (
+        "class Row:\n    at: int\n    low: int = 0\n\n"
+        "    @property\n    def whole(self):\n        pass\n\n"
+        "    def set(self):\n        self._kept = self.low = 1\n"
+    )
+    (kind,) = ast.parse(body).body
+    assert check_names.field_names(kind) == {"at": 2, "low": 3, "whole": 6, "_kept": 10}
+    call = ast.parse('click.option("--goal/--no-goal", "-g", "place", help="no name")', mode="eval")
+    assert list(check_names.option_names(call.body)) == ["goal", "no-goal", "place"]
     rust = (
         "struct Row {\n    pub at: Time, // words\n}\n"
         "fn shared<'at>(kept: u8, list: &[u8]) -> u8 {\n    let mut found = kept;\n"

@@ -52,7 +52,7 @@ def test_working_time_is_exact_while_it_is_short(seconds, said):
 def test_lines_come_ever_more_rarely_and_at_last_hourly(monkeypatch, capsys):
     now = 1000.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
-    with progress.Bar("long", shown=True) as update:
+    with progress.Bar("long", is_shown=True) as update:
         for second in range(86_400):
             now = 1000.0 + second
             update(second / 86_400)
@@ -64,10 +64,10 @@ def test_lines_come_ever_more_rarely_and_at_last_hourly(monkeypatch, capsys):
 
 
 def test_nothing_is_said_of_what_is_soon_over_or_to_be_quiet(monkeypatch, capsys):
-    with progress.Bar("short", shown=True) as update:
+    with progress.Bar("short", is_shown=True) as update:
         update(0.5)
     monkeypatch.setattr(progress, "FIRST_S", 0.0)
-    with progress.Bar("quiet", shown=False) as update:
+    with progress.Bar("quiet", is_shown=False) as update:
         update(0.5)
     assert capsys.readouterr().err == ""
 

@@ -134,7 +134,7 @@ def test_trials_of_sensitivity(tmp_path):
         )
         for name, value in zip(NAMES, [*DIGITS, math.inf], strict=True)
     ]  # fmt: skip
-    result = SimpleNamespace(parts=parts, verdict="reproduced")
+    result = SimpleNamespace(results=parts, verdict="reproduced")
     trials = [
         SimpleNamespace(values={}, result=result),
         SimpleNamespace(values={"a, b": [1, 2.5]}, result=result),

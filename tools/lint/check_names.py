@@ -1,7 +1,8 @@
 """Counts names that say nothing: variables such as ``found``, functions called by a participle.
 
 A bound name of `VAGUE` in a scope of more than `SHORT` lines counts, and a function whose name is
-one participle. Each may be at most the share in `MOST`; `make lint` runs this. In Rust the same
+one participle; of fields of classes (properties too) and of options and arguments of commands a
+name of `VAGUE`. Each may be at most the share in `MOST`; `make lint` runs this. In Rust the same
 words count after ``let`` and ``for`` and as parameters and fields, in scopes of any length.
 
 ``python tools/lint/check_names.py --list`` prints them all.
@@ -45,7 +46,9 @@ class Share(NamedTuple):
         return f"{self.vague} of {self.all}, {100 * self.vague / self.all:.1f} %"
 
 
-MOST = {"variables": 1.0, "functions": 1.0, "rust variables": 1.0, "rust functions": 1.0}
+MOST = dict.fromkeys(
+    ("variables", "functions", "fields", "options", "rust variables", "rust functions"), 1.0
+)
 """Largest shares [%]; none may become larger."""
 
 
@@ -67,6 +70,51 @@ def bound_names(tree: ast.AST) -> Iterator[tuple[str, int, bool]]:
         elif isinstance(node, ast.arg):
             yield node.arg, node.lineno, lines > SHORT
         stack += [(inner, lines) for inner in ast.iter_child_nodes(node)]
+
+
+def field_names(kind: ast.ClassDef) -> dict[str, int]:
+    """Name the fields of a class, those that its methods set and its properties, with their lines.
+
+    Parameters
+    ----------
+    kind
+        The class.
+    """
+    fields: dict[str, int] = {}
+    for statement in kind.body:
+        if isinstance(statement, ast.FunctionDef):
+            decorators = {d.id for d in statement.decorator_list if isinstance(d, ast.Name)}
+            if decorators & {"property", "cached_property"}:
+                fields.setdefault(statement.name, statement.lineno)
+        for node in ast.walk(statement):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.ctx, ast.Store)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "self"
+            ):
+                fields.setdefault(node.attr, node.lineno)
+        targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+        for target in targets:
+            if isinstance(target, ast.Name):
+                fields.setdefault(target.id, target.lineno)
+    return fields
+
+
+def option_names(call: ast.Call) -> Iterator[str]:
+    """Name what `click.option` or `click.argument` defines, without leading hyphens.
+
+    Parameters
+    ----------
+    call
+        Any call.
+    """
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("option", "argument"):
+        return
+    texts = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    for name in (part.strip().lstrip("-") for text in texts for part in text.split("/")):
+        if len(name) > 1:
+            yield name
 
 
 def is_participle(name: str) -> bool:
@@ -93,7 +141,14 @@ def measure(folder: Path, lines: list[str]) -> dict[str, Share]:
     lines
         Receives a line for each.
     """
-    counts = {"variables": [0, 0], "functions": [0, 0]}
+    counts = {kind: [0, 0] for kind in ("variables", "functions", "fields", "options")}
+
+    def count(kind: str, name: str, where: str) -> None:
+        counts[kind][1] += 1
+        if name.strip("_") in VAGUE:
+            counts[kind][0] += 1
+            lines.append(f"{where}: {name} ({kind})")
+
     for file in sorted(folder.rglob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
         for name, number, counts_if_vague in bound_names(tree):
@@ -102,6 +157,12 @@ def measure(folder: Path, lines: list[str]) -> dict[str, Share]:
                 counts["variables"][0] += 1
                 lines.append(f"{file.relative_to(ROOT)}:{number}: {name}")
         for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                for name, number in field_names(node).items():
+                    count("fields", name, f"{file.relative_to(ROOT)}:{number}")
+            elif isinstance(node, ast.Call):
+                for name in option_names(node):
+                    count("options", name, f"{file.relative_to(ROOT)}:{node.lineno}")
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 counts["functions"][1] += 1
                 if is_participle(node.name):

@@ -177,7 +177,7 @@ def tables(*, shown: bool) -> str:
     """
     parts = []
     done, every = 0, len(NETWORKS) * len(LOADS) * len(SEEDS) * 3
-    with Bar(f"{every} runs", shown=shown) as update:
+    with Bar(f"{every} runs", is_shown=shown) as update:
         for title, network in NETWORKS.items():
             rates, reasons = [], []
             for load in LOADS:

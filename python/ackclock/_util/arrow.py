@@ -54,19 +54,19 @@ class Tables(Mapping[str, "pa.Table"]):
     def __init__(self, raw: Mapping[str, Any], names: Mapping[str, list[str]]) -> None:
         self._raw = dict(raw)
         self._names = names
-        self._made: dict[str, pa.Table] = {}
+        self._converted: dict[str, pa.Table] = {}
         self._held: object = None
 
     def __getitem__(self, name: str) -> pa.Table:
-        if name not in self._made:
+        if name not in self._converted:
             columns = self._raw[name]
             if isinstance(columns, _InFile):
                 # Not kept: it is in a file because it may be large.
                 return columns.read()
             is_raw = isinstance(columns, Mapping)
-            self._made[name] = join_columns(columns, self._names) if is_raw else columns
+            self._converted[name] = join_columns(columns, self._names) if is_raw else columns
             self._raw[name] = None
-        return self._made[name]
+        return self._converted[name]
 
     def raw(self, name: str) -> Raw | None:
         """Give a table's columns as the core gave them, and names; None once it is made.
@@ -118,7 +118,7 @@ class Tables(Mapping[str, "pa.Table"]):
         columns
             Arrays, or lists of words, by name.
         """
-        self._made.pop(name, None)
+        self._converted.pop(name, None)
         self._raw[name] = columns
 
     def put_file(self, name: str, file: Path, without: tuple[str, ...] = ()) -> None:
@@ -133,7 +133,7 @@ class Tables(Mapping[str, "pa.Table"]):
         without
             Columns of the file that are not the table's.
         """
-        self._made.pop(name, None)
+        self._converted.pop(name, None)
         self._raw[name] = _InFile(file, without)
 
     def file(self, name: str) -> Path | None:
@@ -207,7 +207,7 @@ class Tables(Mapping[str, "pa.Table"]):
         import numpy as np
 
         mask = np.asarray(is_kept, dtype=bool)
-        columns = self._made.pop(name, None) or self._raw[name]
+        columns = self._converted.pop(name, None) or self._raw[name]
         if isinstance(columns, Mapping):
             self._raw[name] = {
                 key: [v for v, stays in zip(values, mask, strict=True) if stays]

@@ -47,18 +47,18 @@ class Bar:
     ----------
     title
         What is done.
-    shown
+    is_shown
         Whether anything is to be seen.
     """
 
-    def __init__(self, title: str, *, shown: bool) -> None:
+    def __init__(self, title: str, *, is_shown: bool) -> None:
         self.title = title
-        self.shown = shown
+        self.is_shown = is_shown
         self._progress: Any = None
         self._lines = Lines()
 
     def __enter__(self) -> Update:
-        if self.shown and sys.stderr.isatty():
+        if self.is_shown and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import Progress
 
@@ -71,7 +71,7 @@ class Bar:
         title = f"{self.title}, {step}" if step else self.title
         if self._progress is not None:
             self._progress.update(self._task, completed=fraction, description=title)
-        elif self.shown and 0 < fraction < 1:
+        elif self.is_shown and 0 < fraction < 1:
 
             def line(elapsed: float) -> str:
                 # Here, for the command line imports this module and must not wait for NumPy.

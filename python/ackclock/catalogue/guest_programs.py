@@ -46,7 +46,7 @@ class Hired:
     command: list[str]
     folder: Path
     environment: list[tuple[str, str]]
-    words: str
+    text: str
 
 
 def list_guests(data: schema.Data) -> Iterator[tuple[str, schema.Data]]:

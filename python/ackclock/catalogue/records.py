@@ -43,7 +43,7 @@ class Record:
     _kind: ClassVar[str | None] = None
     IS_OTHER_NAME: ClassVar[bool] = False
     """Whether the class is for a name beside the registry's."""
-    _given: schema.Data
+    _values: schema.Data
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         names = list(_fields(self._rules))
@@ -58,7 +58,7 @@ class Record:
                 raise TypeError(message)
             values[name] = value
         values = {name: plain(value) for name, value in values.items() if value is not None}
-        object.__setattr__(self, "_given", values)
+        object.__setattr__(self, "_values", values)
         self._check(("",))
 
     @classmethod
@@ -76,7 +76,7 @@ class Record:
     def _build(cls, given: schema.Data, typed: Iterable[str] | None) -> Self:
         made = cls.__new__(cls)
         known = {name: value for name, value in given.items() if value is not None}
-        object.__setattr__(made, "_given", known)
+        object.__setattr__(made, "_values", known)
         made._check(typed)
         return made
 
@@ -89,14 +89,14 @@ class Record:
 
     def _to_plain(self) -> schema.Data:
         has_kind = "kind" in self._rules.get("properties", {})
-        return {"kind": self._kind, **self._given} if has_kind else self._given
+        return {"kind": self._kind, **self._values} if has_kind else self._values
 
     def to_data(self) -> Any:
         """Give the value as it is written in a scenario file: a name, or a table."""
         if self._kind is None:
-            return dict(self._given)
-        needs_table = self._given or "kind" in self._rules.get("properties", {})
-        return {"kind": self._kind, **self._given} if needs_table else self._kind
+            return dict(self._values)
+        needs_table = self._values or "kind" in self._rules.get("properties", {})
+        return {"kind": self._kind, **self._values} if needs_table else self._kind
 
     def replace(self, **changes: object) -> Record:
         """Copy with some fields changed.
@@ -107,14 +107,14 @@ class Record:
             New values by field.
         """
         new = {name: plain(value) for name, value in changes.items()}
-        return self._build({**self._given, **new}, new)
+        return self._build({**self._values, **new}, new)
 
     def __getattr__(self, name: str) -> Any:
         fields = _fields(self._rules)
         if name.startswith("_") or name not in fields:
             message = f"{type(self).__name__} has no field {name!r}"
             raise AttributeError(message)
-        return self._given.get(name, fields[name].get("default"))
+        return self._values.get(name, fields[name].get("default"))
 
     def __setattr__(self, name: str, value: object) -> None:
         message = f"{type(self).__name__} cannot be changed; use .replace({name}=...)"
@@ -126,17 +126,17 @@ class Record:
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, Record):
             return NotImplemented
-        return self._given == other._given
+        return self._values == other._values
 
     def __hash__(self) -> int:
-        return hash((type(self).__name__, repr(sorted(self._given.items()))))
+        return hash((type(self).__name__, repr(sorted(self._values.items()))))
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self._given.items())
+        inside = ", ".join(f"{name}={value!r}" for name, value in self._values.items())
         return f"{type(self).__name__}({inside})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore, (type(self).__module__, type(self).__name__, self._given))
+        return (_restore, (type(self).__module__, type(self).__name__, self._values))
 
 
 def _restore(module: str, name: str, given: schema.Data) -> Record:

@@ -72,7 +72,7 @@ def emulate(
         known_as[ours] = theirs
     if out is not None:
         may_replace(out)
-    with Bar(scenario.name or file.stem, shown=not quiet and not as_json) as update:
+    with Bar(scenario.name or file.stem, is_shown=not quiet and not as_json) as update:
         run = work(
             scenario,
             limit_s=lateness / 1e3,

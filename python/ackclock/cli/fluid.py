@@ -141,7 +141,7 @@ def _draw_survey(found: Survey, sender: str) -> Figure:
     return draw(
         found.network.graph,
         found.links[sender],
-        found.network.places,
+        found.network.coordinates,
         title=f"{found.network.title}, {sender} senders",
         unit="bit/s",
     )

@@ -27,7 +27,7 @@ __all__ = ["EXIT_INPUT", "EXIT_INTERNAL", "EXIT_INTERRUPTED", "cli", "main"]
 class Home(NamedTuple):
     """Where a command is, and what the list of commands says of it."""
 
-    place: str
+    module: str
     help: str
 
 
@@ -132,8 +132,8 @@ GROUPS: dict[str, dict[str, Home]] = {
 }
 """Commands by group and name; a module is imported on first use."""
 
-HOMES = {name: home.place for group in GROUPS.values() for name, home in group.items()}
-"""The places of commands by name."""
+HOMES = {name: home.module for group in GROUPS.values() for name, home in group.items()}
+"""Where commands are, by name."""
 
 OF_PAPERS = (
     "adversary",

@@ -97,7 +97,7 @@ def run_other(question: Case, file: Path, out: Path | None, *, as_json: bool, qu
     if out is not None:
         may_replace(out, MARKER)
     question.check()
-    with Bar(question.name or file.stem, shown=not quiet) as update:
+    with Bar(question.name or file.stem, is_shown=not quiet) as update:
         result = question.execute(lambda fraction, _: update(fraction))
     try:
         if out is not None:

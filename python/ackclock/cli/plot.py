@@ -20,7 +20,7 @@ __all__ = ["plot"]
 
 
 @click.command()
-@click.argument("places", metavar="PLACE...", type=FILE, nargs=-1, required=True)
+@click.argument("sources", metavar="PLACE...", type=FILE, nargs=-1, required=True)
 @click.option(
     "--kind",
     required=True,
@@ -53,7 +53,7 @@ __all__ = ["plot"]
 )
 @click.option("--all", "hidden", is_flag=True, help="Of a store: also runs of evaluate and others.")
 def plot(
-    places: tuple[Path, ...],
+    sources: tuple[Path, ...],
     kind: str,
     out: Path,
     flows: tuple[str, ...],
@@ -83,15 +83,15 @@ def plot(
     stated_options += (
         ["--sweep"] * (sweep is not None) + ["--where"] * bool(filters) + ["--all"] * hidden
     )
-    if len(places) == 1 and (places[0] / "store.json").is_file():
+    if len(sources) == 1 and (sources[0] / "store.json").is_file():
         if flows or links:
             raise click.UsageError("--flow and --link are for figures of runs")
-        figure = _of_store(places[0], kind, sweep, filters, options, hidden=hidden)
+        figure = _of_store(sources[0], kind, sweep, filters, options, hidden=hidden)
         shape.apply(figure, kind)
     else:
         if stated_options:
             raise click.UsageError(f"{', '.join(stated_options)}: only for figures of a store")
-        figure = _of_runs(places, kind, flows, links, shape)
+        figure = _of_runs(sources, kind, flows, links, shape)
     plots.save(figure, out, command=command_line())
     click.echo(f"wrote {out}")
 

@@ -24,7 +24,7 @@ __all__ = ["results"]
 
 _STORE = click.option(
     "--store",
-    "place",
+    "store_folder",
     type=FILE,
     metavar="DIR",
     help="The store; default: $ACKCLOCK_STORE or ackclock-store.",
@@ -53,12 +53,12 @@ def results() -> None:
     """List, show, export, query and clean the runs that sweeps have kept."""
 
 
-def _open_store(place: Path | None) -> Store:
+def _open_store(store_folder: Path | None) -> Store:
     from ackclock.experiments.store import StoreError, default_place, look
 
-    store = look(place)
+    store = look(store_folder)
     if store is None:
-        folder = place or default_place()
+        folder = store_folder or default_place()
         raise StoreError(f"{folder}: there is no store; `ackclock sweep` makes one")
     return store
 
@@ -78,7 +78,7 @@ def _when(seconds: int) -> str:
 @click.option("--limit", type=click.IntRange(min=1), help="Only the last so many.")
 @JSON
 def list_(
-    place: Path | None,
+    store_folder: Path | None,
     filters: tuple[str, ...],
     limit: int | None,
     *,
@@ -89,7 +89,7 @@ def list_(
     from ackclock._util.json_text import json_text
     from ackclock.experiments.store import query
 
-    with _open_store(place) as store:
+    with _open_store(store_folder) as store:
         run_rows = query.find(store, filters, limit, hidden=hidden)
         count, unseen = store.index.count(), 0 if hidden else query.count_hidden(store)
     if as_json:
@@ -142,14 +142,14 @@ def _show_runs(run_rows: Sequence[Mapping[str, Any]], most: int) -> None:
 @click.argument("run")
 @_STORE
 @JSON
-def show(run: str, place: Path | None, *, as_json: bool) -> None:
+def show(run: str, store_folder: Path | None, *, as_json: bool) -> None:
     """Show one RUN: where it comes from, its summary, its tables. RUN: first digits of its key."""
     import tomli_w
 
     from ackclock._util.text_table import printable
     from ackclock.experiments.store import query
 
-    with _open_store(place) as store:
+    with _open_store(store_folder) as store:
         row = query.one_run(store, run)
     data: dict[str, Any] = {
         name: json.loads(row[name]) if name in _PARSED else row[name]
@@ -200,7 +200,7 @@ _PARSED = ("labels", "tables", "summary", "document")
 )
 def export(
     run: str | None,
-    place: Path | None,
+    store_folder: Path | None,
     filters: tuple[str, ...],
     *,
     hidden: bool,
@@ -223,9 +223,9 @@ def export(
     if form is not None:
         if run is None:
             raise click.UsageError("--format is for one RUN; leave --table out")
-        click.echo(f"wrote {_export_as(form, run, place, link, out)}")
+        click.echo(f"wrote {_export_as(form, run, store_folder, link, out)}")
         return
-    with _open_store(place) as store:
+    with _open_store(store_folder) as store:
         if run is not None:
             click.echo(f"wrote {query.export_run(store, run, out)}")
             return
@@ -264,7 +264,7 @@ def _export_as(form: str, run: str, store_path: Path | None, link: str | None, o
 )
 @click.option("--out", type=FILE, metavar="FILE", required=True, help="The page, HTML.")
 def page(
-    place: Path | None,
+    store_folder: Path | None,
     filters: tuple[str, ...],
     sweeps: tuple[str, ...],
     metrics: tuple[str, ...],
@@ -278,7 +278,7 @@ def page(
     """
     from ackclock.experiments.store_page import store_page
 
-    text = store_page(_open_store(place), metrics, sweeps, filters, hidden=hidden)
+    text = store_page(_open_store(store_folder), metrics, sweeps, filters, hidden=hidden)
     out.write_text(text, encoding="utf-8")
     click.echo(f"page: {out}")
 
@@ -292,7 +292,7 @@ def page(
     help="Let the query reach files, network and extensions, without bounds of memory and time.",
 )
 @JSON
-def query(sql: str, place: Path | None, *, unconfined: bool, as_json: bool) -> None:
+def query(sql: str, store_folder: Path | None, *, unconfined: bool, as_json: bool) -> None:
     """Query the whole store in SQL (DuckDB).
 
     Tables: runs, flows, links, and every recorded table; the column key joins them. A query reads
@@ -302,7 +302,7 @@ def query(sql: str, place: Path | None, *, unconfined: bool, as_json: bool) -> N
     from ackclock._util.text_table import table
     from ackclock.experiments.store import query as queries
 
-    with _open_store(place) as store:
+    with _open_store(store_folder) as store:
         result_table = queries.sql(store, sql, confined=not unconfined)
     if as_json:
         click.echo(json_text(result_table.to_pylist(), default=_plain))
@@ -332,7 +332,7 @@ def _plain(value: object) -> float | int | str:
 @DRY_RUN
 @JSON
 def gc(
-    place: Path | None,
+    store_folder: Path | None,
     filters: tuple[str, ...],
     *,
     hidden: bool,
@@ -359,7 +359,7 @@ def gc(
     if older_than is not None:
         conditions.append(f"finished_at<{time.time() - older_than * 86400}")
     going, selection = list[str](), ""
-    with _open_store(place) as store:
+    with _open_store(store_folder) as store:
         if conditions:
             # What is old is so, whatever did it; a filter chooses what a list with it shows.
             rows = queries.find(store, conditions, hidden=hidden or not filters)
@@ -373,13 +373,13 @@ def gc(
         # Nothing is held while a person thinks.
         if as_json or not _is_terminal():
             raise StoreError(
-                f"{place or 'the store'}: {selection}; nothing is removed without --yes, and"
+                f"{store_folder or 'the store'}: {selection}; nothing is removed without --yes, and"
                 " --dry-run shows what would be"
             )
         if not click.confirm(f"Remove {len(going):,} run{'s' * (len(going) != 1)}?"):
             click.echo("nothing was removed")
             return
-    with Store(place, writes=True) as store:
+    with Store(store_folder, writes=True) as store:
         collected = collect(store, going, dry=dry_run)
     print_json(collected.to_dict()) if as_json else click.echo(str(collected))
 

@@ -132,7 +132,7 @@ def run(
         return
     finished: list[Run] = []
     try:
-        with Bar(scenario.name or file.stem, shown=not quiet) as update:
+        with Bar(scenario.name or file.stem, is_shown=not quiet) as update:
             result = _run_one(scenario, out, update, finished, threads or 1)
         for name, path in export_paths.items():
             result.export(name, path, link=link if FORMATS[name].takes_link else None)
@@ -251,7 +251,7 @@ def _run_many(
             # The means are still worth their time.
             unwritten = error
 
-    with Bar(scenario.name or "replications", shown=not quiet) as update:
+    with Bar(scenario.name or "replications", is_shown=not quiet) as update:
         result = replicate(
             scenario,
             reps,

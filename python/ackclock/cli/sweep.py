@@ -76,4 +76,4 @@ def sweep(
     elif not quiet:
         click.echo(str(result))
     if result.interrupted:
-        raise KeyboardInterrupt(f"{len(result.slots):,} of {result.wanted:,} runs are kept")
+        raise KeyboardInterrupt(f"{len(result.slots):,} of {result.requested:,} runs are kept")

@@ -135,7 +135,7 @@ def predict_audits(task: Task, means: Means, opened_store: Store | None) -> Iter
 
 def _rivals(task: Task) -> dict[str, Any]:
     """The others, without the control itself."""
-    return {name: value for name, value in task.others.items() if value != task.control.value}
+    return {name: value for name, value in task.rivals.items() if value != task.control.value}
 
 
 def _arena(task: Task) -> Arena:
@@ -275,7 +275,7 @@ def _play(task: Task, size: int, means: Means) -> Audited:
         progress=means.progress,
         command=means.command,
     )
-    answer = " ".join(_choice(played, network, task.control.label) for network in played.seen)
+    answer = " ".join(_choice(played, network, task.control.label) for network in played.payoffs)
     return Audited("game", size, answer, str(played), played.to_dict())
 
 

@@ -225,7 +225,7 @@ def _differences(a: Results, b: Results) -> Iterator[Difference]:
             title = f"{requirement.section} {requirement.title}"
             change = compare_pair(requirement.id, title, number.to_dict(), other.to_dict())
             if change is not None:
-                comparable.append((first, change, number.part.expected))
+                comparable.append((first, change, number.result.expected))
     decided = decide([change for _, change, _ in comparable])
     for (row, _, expected), change in zip(comparable, decided, strict=True):
         yield Difference(row, change, expected)

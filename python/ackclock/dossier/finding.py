@@ -83,11 +83,11 @@ class Finding:
             "command": self.command,
             "counts": {verdict: results.count(verdict) for verdict in VERDICTS},
             "standings": {word: results.count_standing(word) for word in STANDINGS},
-            "chance": results.made.chance,
+            "chance": results.reproduction.chance,
             "runs": results.runs,
             "cpu_s": results.cpu_s,
             "studies": {
-                name: dict(study.provenance) for name, study in results.made.studies.items()
+                name: dict(study.provenance) for name, study in results.reproduction.studies.items()
             },
             "audits": {name: one.to_dict() for name, one in results.audits.items()},
             "rows": [row.to_dict() for row in results.rows],
@@ -104,7 +104,7 @@ def origin(task: Task) -> dict[str, Any]:
         "title": task.profile.about["title"],
         "source": task.profile.about["source"],
         "tier": task.tier,
-        "against": dict(task.others),
+        "against": dict(task.rivals),
         "version": _core.version(),
         "seed": task.seed,
     }
@@ -141,8 +141,8 @@ def command_of(name: str, tasks: Sequence[Task]) -> str:
     profile = task.profile.name if folder.parent == PROFILES else str(folder)
     arguments += ["--profile", profile, "--tier", task.tier]
     arguments += [word for only in task.only for word in ("--only", only)]
-    if dict(task.others) != dict(task.profile.against):
-        arguments += ["--against", ",".join(write_control(value) for value in task.others.values())]
+    if dict(task.rivals) != dict(task.profile.against):
+        arguments += ["--against", ",".join(write_control(value) for value in task.rivals.values())]
     arguments += [] if task.seed is None else ["--seed", str(task.seed)]
     arguments += [] if task.reps is None else ["--reps", str(task.reps)]
     arguments += ["--argue", task.argued_in] if task.argued_in else []

@@ -96,10 +96,10 @@ class _Reader(FolderReader):
         )
         if base is not None:
             data, requirements = self._join(about, base, data, requirements)
-        self.found += crosscheck.problems(data)
+        self.problems += crosscheck.problems(data)
         self._references(file, requirements, data)
-        if self.found:
-            raise PaperError(list(dict.fromkeys(self.found)))
+        if self.problems:
+            raise PaperError(list(dict.fromkeys(self.problems)))
         return Profile(data, requirements, data.about.get("against", {}))
 
     def _base(self, about: Mapping[str, Any]) -> Profile | None:

@@ -36,7 +36,7 @@ class Number:
         Name of its check.
     name
         Of the part; empty if there is one only.
-    part
+    result
         What was judged.
     unit
         Unit.
@@ -48,7 +48,7 @@ class Number:
 
     check: str
     name: str
-    part: Part
+    result: Part
     unit: str
     studies: tuple[str, ...]
     decides: bool = True
@@ -69,11 +69,11 @@ class Number:
 
         Where the bound is 0 it is the distance itself.
         """
-        return find_distance(self.part.measured, self.part.goal)
+        return find_distance(self.result.measured, self.result.goal)
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of ``dossier.json``."""
-        part, goal = self.part, self.part.goal
+        part, goal = self.result, self.result.goal
 
         def bound(end: float | None) -> float | None:
             return end if end is not None and math.isfinite(end) else None
@@ -127,14 +127,14 @@ class Row:
         deciding = [n for n in self.numbers if n.decides] or list(self.numbers)
         return min(
             deciding,
-            key=lambda n: (order[n.part.outcome], math.inf if n.distance is None else n.distance),
+            key=lambda n: (order[n.result.outcome], math.inf if n.distance is None else n.distance),
             default=None,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of ``dossier.json``."""
         one = self.requirement
-        expected = {n.check: n.part.expected for n in reversed(self.numbers)}
+        expected = {n.check: n.result.expected for n in reversed(self.numbers)}
         return {
             **{key: getattr(one, key) for key in ("id", "section", "title", "statement", "level")},
             "family": one.family,
@@ -198,7 +198,7 @@ def make_row(
     """
     checks = {check.name: check for check in result.claim.checks}
     numbers = []
-    for part in result.parts:
+    for part in result.results:
         head, _, rest = part.name.partition(": ")
         name = head if head in checks else ""
         check = checks.get(name) or next(iter(checks.values()))

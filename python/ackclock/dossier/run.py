@@ -33,7 +33,7 @@ class Results:
         What was evaluated.
     rows
         One per requirement.
-    made
+    reproduction
         Studies and figures.
     cpu_s
         Time of one core that the runs of the studies took [s]; audits are not counted.
@@ -43,7 +43,7 @@ class Results:
 
     task: Task
     rows: tuple[Row, ...]
-    made: Reproduction
+    reproduction: Reproduction
     cpu_s: float
     audits: Mapping[str, Audited] = field(default_factory=dict)
 
@@ -70,12 +70,14 @@ class Results:
     @property
     def runs(self) -> int:
         """Runs in all."""
-        return sum(int(study.provenance["runs"]) for study in self.made.studies.values())
+        return sum(int(study.provenance["runs"]) for study in self.reproduction.studies.values())
 
     @property
     def code_hash(self) -> str | None:
         """SHA-256 of user-defined code; None if there is none."""
-        hashes = {study.provenance["user_code_hash"] for study in self.made.studies.values()}
+        hashes = {
+            study.provenance["user_code_hash"] for study in self.reproduction.studies.values()
+        }
         return next((str(one) for one in hashes if one), None)
 
 

@@ -27,7 +27,7 @@ class Task:
         The profile.
     control
         The control under study.
-    others
+    rivals
         Other controls by label.
     tier
         ``fast`` or ``full``.
@@ -45,7 +45,7 @@ class Task:
 
     profile: Profile
     control: Control
-    others: Mapping[str, Any]
+    rivals: Mapping[str, Any]
     tier: str = "fast"
     only: tuple[str, ...] = ()
     seed: int | None = None
@@ -65,4 +65,4 @@ class Task:
     @property
     def data(self) -> PaperData:
         """The profile's studies for this control."""
-        return bound(self.profile, self.control, self.others, seed=self.seed, reps=self.reps)
+        return bound(self.profile, self.control, self.rivals, seed=self.seed, reps=self.reps)

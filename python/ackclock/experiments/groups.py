@@ -76,7 +76,7 @@ class Group:
     middle: float | None = None
 
     @property
-    def known(self) -> list[float]:
+    def measured(self) -> list[float]:
         """Values that are known."""
         return [value for value in self.values.values() if not math.isnan(value)]
 
@@ -96,8 +96,8 @@ class Group:
         if self.middle is not None:
             return self.middle, math.nan, math.nan
         if self.is_one_run:
-            return interval(self.known[:1], confidence, method)
-        return interval(self.known, confidence, method)
+            return interval(self.measured[:1], confidence, method)
+        return interval(self.measured, confidence, method)
 
     def note(self, confidence: float = 0.95, method: Method = "t") -> str:
         """What a reader of the mean must know besides; empty if there is nothing.
@@ -108,7 +108,7 @@ class Group:
             Of the interval.
         """
         reported = []
-        count, present = len(self.values), self.known
+        count, present = len(self.values), self.measured
         if self.middle is not None:
             reported.append(
                 "no replicate is common to all points: the mean of their means, without an interval"

@@ -56,7 +56,7 @@ class SweepResult:
         Places whose runs are done, in order of point and replicate.
     keeper
         Has the runs.
-    wanted
+    requested
         Runs wanted in all.
     stored
         Runs that were there before.
@@ -72,7 +72,7 @@ class SweepResult:
         slots: Sequence[Slot],
         keeper: Keeper,
         *,
-        wanted: int,
+        requested: int,
         stored: int = 0,
         seconds: float = 0.0,
         interrupted: bool = False,
@@ -80,7 +80,7 @@ class SweepResult:
         self.sweep = sweep
         self.slots = tuple(slots)
         self.keeper = keeper
-        self.wanted = wanted
+        self.requested = requested
         self.stored = stored
         self.seconds = seconds
         self.interrupted = interrupted
@@ -318,10 +318,12 @@ class SweepResult:
         }
         rows, notes = [], []
         for group, cells in groups.values():
-            present = group.known or [np.nan]
+            present = group.measured or [np.nan]
             mean, *ends = group.interval(confidence, method)
             low, high = metrics.within_range(metric, *ends)
-            rows.append((mean, low, high, min(present), max(present), len(group.known), group.runs))
+            rows.append(
+                (mean, low, high, min(present), max(present), len(group.measured), group.runs)
+            )
             notes.append(
                 "; ".join(
                     filter(None, (group.note(confidence, method), self._short(metric, cells)))
@@ -481,7 +483,7 @@ class SweepResult:
             "axes": list(self.axes),
             "points": len(self.sweep.points),
             "runs": len(self.slots),
-            "wanted": self.wanted,
+            "wanted": self.requested,
             "stored": self.stored,
             "interrupted": self.interrupted,
             "seconds": self.seconds,
@@ -554,14 +556,14 @@ class SweepResult:
         return fragment(repr(self), *parts)
 
     def __repr__(self) -> str:
-        return f"SweepResult({self.sweep!r}, {len(self.slots)} of {self.wanted} runs)"
+        return f"SweepResult({self.sweep!r}, {len(self.slots)} of {self.requested} runs)"
 
     def __str__(self) -> str:
         from ackclock.experiments.summary import text
 
         count = f"{len(self.slots):,} runs"
-        if self.interrupted or len(self.slots) < self.wanted:
-            count = f"{len(self.slots):,} of {self.wanted:,} runs"
+        if self.interrupted or len(self.slots) < self.requested:
+            count = f"{len(self.slots):,} of {self.requested:,} runs"
         stored = f", {self.stored:,} of them stored before" if self.stored else ""
         summary_of_metric = {metric: self.summary(metric) for metric in self.metrics}
         written = text(f"{self.sweep.name}: {count}{stored}", self.axes, summary_of_metric)
@@ -590,7 +592,7 @@ class _Tidy(Mapping[str, "Table"]):
         self._slots = slots
         self._keeper = keeper
         self._names: list[str] | None = None
-        self._made: dict[str, tuple[pa.Table, npt.NDArray[np.int64]]] = {}
+        self._tables: dict[str, tuple[pa.Table, npt.NDArray[np.int64]]] = {}
 
     def __iter__(self) -> Iterator[str]:
         if self._names is None:
@@ -609,12 +611,12 @@ class _Tidy(Mapping[str, "Table"]):
     def build(self, name: str) -> tuple[pa.Table, npt.NDArray[np.int64]]:
         if name not in self:
             raise KeyError(name)
-        if name not in self._made:
+        if name not in self._tables:
             raw = self._keeper.table(name, _keys(self._slots))
             assert raw is not None
             raw = _respell(self._sweep, self._slots, raw)
-            self._made[name] = _tidy(self._sweep, self._slots, name, raw)
-        return self._made[name]
+            self._tables[name] = _tidy(self._sweep, self._slots, name, raw)
+        return self._tables[name]
 
 
 def _lengths(result: SweepResult, name: str) -> npt.NDArray[np.int64]:

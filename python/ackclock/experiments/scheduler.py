@@ -107,7 +107,7 @@ class Agenda:
     def _read(self, keys: set[str]) -> None:
         assert self.until is not None
         places = [s for s in self.slots if s.key in keys]
-        result = SweepResult(self.sweep, places, self.keeper, wanted=len(places))
+        result = SweepResult(self.sweep, places, self.keeper, requested=len(places))
         for place, value in zip(places, result.per_run(self.until.metric), strict=True):
             self._values[place.key] = value
 
@@ -318,7 +318,7 @@ def run(
             sweep,
             agenda.done_slots,
             keeper,
-            wanted=len(agenda.slots),
+            requested=len(agenda.slots),
             stored=agenda.stored,
             seconds=time.monotonic() - drive.began,
             interrupted=interrupted,
@@ -334,7 +334,7 @@ class _Drive:
         self.keeper = keeper
         self.report = report
         self.began = time.monotonic()
-        self.done = 0
+        self.finished = 0
         self.pace = Pace()
         self.failed: Finished | None = None
         self.died: list[Finished] = []
@@ -430,7 +430,7 @@ class _Drive:
                 self.agenda.took(record)
             finally:
                 self.keeper.add(record, cases[record.key], self.agenda.labels(record.key))
-            self.done += 1
+            self.finished += 1
             self.pace.take(self.agenda.predict_s(record.key), record.cpu_s)
 
     def _raise(self, finished: Finished) -> None:
@@ -458,9 +458,9 @@ class _Drive:
         return Status(
             name=self.sweep.name,
             where=works.title,
-            wanted=len(self.agenda.wanted_keys),
+            requested=len(self.agenda.wanted_keys),
             stored=self.agenda.stored,
-            done=self.done + underway,
+            finished=self.finished + underway,
             seconds=seconds,
             left_s=left,
         )

@@ -27,11 +27,11 @@ class Status:
         Of the sweep.
     where
         Where runs happen.
-    wanted
+    requested
         Runs wanted in all, as far as is known.
     stored
         Of these, runs that the store had.
-    done
+    finished
         Runs done now, with the parts of those under way.
     seconds
         Time since the start [s].
@@ -41,16 +41,16 @@ class Status:
 
     name: str
     where: str
-    wanted: int
+    requested: int
     stored: int
-    done: float
+    finished: float
     seconds: float
     left_s: float | None
 
     @property
     def rate(self) -> float:
         """Runs per second."""
-        return self.done / self.seconds if self.seconds > 0 else 0.0
+        return self.finished / self.seconds if self.seconds > 0 else 0.0
 
 
 @contextmanager
@@ -89,8 +89,8 @@ def show_status(
             bar.update(
                 task,
                 description=status.name,
-                total=status.wanted,
-                completed=status.stored + status.done,
+                total=status.requested,
+                completed=status.stored + status.finished,
                 status=describe(status),
             )
 
@@ -105,7 +105,7 @@ def describe(status: Status) -> str:
     status
         The state.
     """
-    clauses = [f"{status.stored + int(status.done):,} of {status.wanted:,} runs"]
+    clauses = [f"{status.stored + int(status.finished):,} of {status.requested:,} runs"]
     if status.stored:
         clauses.append(f"{status.stored:,} stored before")
     clauses.append(f"{status.rate:.3g} runs/s on {status.where}")

@@ -131,7 +131,7 @@ def stored_result(
     )
     case = _Case(sweep, rows[0]["engine"], versions[0], is_random=True)
     design = _Stored(sweep, case, blocks, axes, points, Replicates(len(seeds)))
-    return SweepResult(design, slots, store, wanted=len(slots), stored=len(slots))
+    return SweepResult(design, slots, store, requested=len(slots), stored=len(slots))
 
 
 def _rank(label: Any) -> tuple[int, float, str]:

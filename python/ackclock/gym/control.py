@@ -156,7 +156,7 @@ class Link:
         # End of the step in hand; of steps of a round trip, its beginning.
         self._due_s = math.inf if interval_s is None else interval_s
         self._round: int | None = None
-        self._made: set[str] = set()
+        self._built_agents: set[str] = set()
         self._to_caller: SimpleQueue[dict[str, Step] | Run | BaseException] = SimpleQueue()
         self._to_run: SimpleQueue[Mapping[str, float] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -238,10 +238,10 @@ class Link:
         AckclockError
             The agent has a flow already.
         """
-        if name in self._made:
+        if name in self._built_agents:
             message = f'the entry of agent "{name}" is of several flows; an agent has one flow'
             raise AckclockError(message)
-        self._made.add(name)
+        self._built_agents.add(name)
         return self.agents[name]
 
     def pause(self, now_s: float, round_: int | None, srtt_s: float = math.inf) -> None:

@@ -42,7 +42,7 @@ class Flows:
         if not agents:
             raise UnsupportedError("an environment needs a flow in `flows` for each agent")
         explained = scenario.explain().data["flows"]
-        self.places: dict[str, int] = {}
+        self.indices: dict[str, int] = {}
         self.paths: dict[str, Path] = {}
         for given in agents:
             place = _place(entries, given)
@@ -53,7 +53,7 @@ class Flows:
             before = [each.get("count", 1) for each in entries[:place]]
             flow = explained[sum(before)]
             name = str(entry.get("id", f"flow_{place}"))
-            self.places[name] = place
+            self.indices[name] = place
             self.paths[name] = Path(
                 flow["rtt_s"], flow["bottleneck_bps"], flow["bdp_segments"], flow["mss_bytes"]
             )
@@ -73,7 +73,7 @@ class Flows:
         agent
             Its name.
         """
-        before = self.scenario.data["flows"][: self.places[agent]]
+        before = self.scenario.data["flows"][: self.indices[agent]]
         flow: dict[str, Any] = run.summary["flows"][sum(e.get("count", 1) for e in before)]
         return flow
 
@@ -91,7 +91,7 @@ class Flows:
         link = Link(agents, interval_s)
         changes: dict[str, Any] = {
             f"flows[{place}].cc": Learner(link=link.number, agent=name)
-            for name, place in self.places.items()
+            for name, place in self.indices.items()
         }
         return link, self.scenario.replace(seed=seed, **changes)
 

@@ -84,7 +84,7 @@ class CongestionParallelEnv(pettingzoo.ParallelEnv):
             raise AckclockError(message)
         self.interval_s = interval
         self.reward = reward
-        self.possible_agents = list(self.flows.places)
+        self.possible_agents = list(self.flows.indices)
         self.agents: list[str] = []
         self.observation_spaces = {name: observation_space() for name in self.possible_agents}
         self.action_spaces = {name: action_space(action) for name in self.possible_agents}

@@ -144,7 +144,7 @@ class CongestionEnv(gymnasium.Env):
         reward: Callable[[Step], float] = default_reward,
     ) -> None:
         self.flows = Flows(scenario, [agent], check_action(action))
-        (self.agent,) = self.flows.places
+        (self.agent,) = self.flows.indices
         self.interval_s = step_interval(step, self.flows.rtt_s)
         self.reward = reward
         self.observation_space = observation_space()

@@ -28,7 +28,7 @@ class Kind:
         As in ``--kind``.
     of
         What is drawn: a ``run``, or the results of a ``sweep``.
-    place
+    home
         Module of `ackclock.plot` and function.
     help
         What is drawn, for the command line and the gallery.
@@ -44,7 +44,7 @@ class Kind:
 
     name: str
     of: Of
-    place: str
+    home: str
     help: str
     selects: str = ""
     metrics: int = 1
@@ -54,7 +54,7 @@ class Kind:
     @property
     def draw(self) -> Callable[..., Figure]:
         """The function that draws it."""
-        module, _, function = self.place.partition(":")
+        module, _, function = self.home.partition(":")
         made: Callable[..., Figure] = getattr(import_module(f"ackclock.plot.{module}"), function)
         return made
 

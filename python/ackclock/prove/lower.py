@@ -44,7 +44,7 @@ def lower(term: Term) -> Term:
     term
         A truth value.
     """
-    operation, parts = term.operation, term.parts
+    operation, parts = term.operation, term.operands
     if operation in {"and", "or", "not", "=>"}:
         return Term(operation, tuple(lower(part) for part in parts), term.sort)
     if operation == "=" and parts[0].sort == "Bool":
@@ -62,7 +62,7 @@ def _compare(operation: str, low: Term, high: Term) -> Term:
     choice = choice or _find(high)
     if choice is None:
         return Term(operation, (low, high), "Bool")
-    condition, then, otherwise = choice.node.parts
+    condition, then, otherwise = choice.node.operands
     put = choice.put
     first, second = (
         _compare(operation, put(part), high) if on_low else _compare(operation, low, put(part))
@@ -80,9 +80,9 @@ def _compare(operation: str, low: Term, high: Term) -> Term:
 def _extreme(condition: Term, then: Term, otherwise: Term) -> str:
     """Name the extreme of two numbers that a choice is; empty: it is none."""
     if condition.operation in {"<=", "<"}:
-        if condition.parts[0] is then and condition.parts[1] is otherwise:
+        if condition.operands[0] is then and condition.operands[1] is otherwise:
             return "smaller"
-        if condition.parts[0] is otherwise and condition.parts[1] is then:
+        if condition.operands[0] is otherwise and condition.operands[1] is then:
             return "larger"
     return ""
 
@@ -93,18 +93,18 @@ def _find(term: Term) -> _Choice | None:
         return _Choice(term, lambda number: number, grows=True)
     if term.operation in {"var", "const"}:
         return None
-    for i, part in enumerate(term.parts):
+    for i, part in enumerate(term.operands):
         inner = _find(part)
         if inner is None:
             continue
-        if term.operation == "*" and term.parts[0].operation != "const":
+        if term.operation == "*" and term.operands[0].operation != "const":
             return None  # of unknown sign
         falls = (term.operation == "-" and i == 1) or (
-            term.operation == "*" and term.parts[0].parts[0] < 0
+            term.operation == "*" and term.operands[0].operands[0] < 0
         )
 
         def put(number: Term, i: int = i, inner: _Choice = inner) -> Term:
-            parts = (*term.parts[:i], inner.put(number), *term.parts[i + 1 :])
+            parts = (*term.operands[:i], inner.put(number), *term.operands[i + 1 :])
             return Term(term.operation, parts, term.sort)
 
         return _Choice(inner.node, put, inner.grows is not falls)

@@ -44,7 +44,7 @@ class Formula:
     def row(self) -> dict[str, Any]:
         """What each solver that was called said, in seconds."""
         row: dict[str, Any] = {"formula": self.name}
-        for said in self.answer.said:
+        for said in self.answer.replies:
             row[said.solver] = said.word
             row[f"{said.solver}_s"] = round(said.seconds, 3)
         return row
@@ -100,7 +100,7 @@ class Proof(Outcome):
     @property
     def seconds(self) -> float:
         """Time of all solvers [s]."""
-        return sum(said.seconds for one in self.formulas for said in one.answer.said)
+        return sum(said.seconds for one in self.formulas for said in one.answer.replies)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""

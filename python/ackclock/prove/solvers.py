@@ -84,35 +84,35 @@ class Answer:
 
     Attributes
     ----------
-    said
+    replies
         By each solver.
     text
         The SMT-LIB that they read.
     """
 
-    said: tuple[Said, ...]
+    replies: tuple[Said, ...]
     text: str
 
     @property
     def word(self) -> Word:
         """What all that could decide say."""
-        words = {said.word for said in self.said} - {"unknown"}
+        words = {said.word for said in self.replies} - {"unknown"}
         return next(iter(words)) if len(words) == 1 else "unknown"
 
     @property
     def agreed(self) -> bool:
         """Whether at least two solvers said the same, and no other something else."""
-        return len(self.said) > 1 and len({said.word for said in self.said}) == 1
+        return len(self.replies) > 1 and len({said.word for said in self.replies}) == 1
 
     @property
     def values(self) -> Mapping[str, Value]:
         """Numbers that satisfy the formula, of the first solver that has some."""
-        return next((said.values for said in self.said if said.word == "possible"), {})
+        return next((said.values for said in self.replies if said.word == "possible"), {})
 
     @property
     def undecided(self) -> tuple[str, ...]:
         """Solvers that reached their limit."""
-        return tuple(said.solver for said in self.said if said.word == "unknown")
+        return tuple(said.solver for said in self.replies if said.word == "unknown")
 
 
 def _run_z3(text: str, sorts: Mapping[str, str], limits: Limits) -> tuple[Word, dict[str, Value]]:

@@ -53,17 +53,17 @@ class Term:
     ----------
     operation
         Name of the operation in SMT-LIB, ``var`` or ``const``.
-    parts
+    operands
         Its arguments; the name of a variable; the value of a constant.
     sort
         ``Real`` or ``Bool``.
     """
 
-    __slots__ = ("operation", "parts", "sort")
+    __slots__ = ("operands", "operation", "sort")
 
-    def __init__(self, operation: str, parts: tuple[Any, ...], sort: str) -> None:
+    def __init__(self, operation: str, operands: tuple[Any, ...], sort: str) -> None:
         self.operation = operation
-        self.parts = parts
+        self.operands = operands
         self.sort = sort
 
     def __add__(self, other: Term | Number) -> Term:
@@ -184,10 +184,10 @@ def _constant_text(value: Value) -> str:
 
 def _text(term: Term) -> str:
     if term.operation == "const":
-        return _constant_text(term.parts[0])
+        return _constant_text(term.operands[0])
     if term.operation == "var":
-        return str(term.parts[0])
-    return f"({term.operation} {' '.join(_text(part) for part in term.parts)})"
+        return str(term.operands[0])
+    return f"({term.operation} {' '.join(_text(part) for part in term.operands)})"
 
 
 def variables(terms: Iterable[Term]) -> dict[str, str]:
@@ -201,9 +201,9 @@ def variables(terms: Iterable[Term]) -> dict[str, str]:
             continue
         seen.add(id(term))
         if term.operation == "var":
-            result.setdefault(term.parts[0], term.sort)
+            result.setdefault(term.operands[0], term.sort)
         else:
-            waiting.extend(reversed(term.parts))
+            waiting.extend(reversed(term.operands))
     return result
 
 
@@ -213,9 +213,9 @@ def _has_product(terms: Iterable[Term]) -> bool:
         term = waiting.pop()
         if term.operation in {"const", "var"}:
             continue
-        if term.operation == "*" and term.parts[0].operation != "const":
+        if term.operation == "*" and term.operands[0].operation != "const":
             return True
-        waiting.extend(term.parts)
+        waiting.extend(term.operands)
     return False
 
 
@@ -251,7 +251,7 @@ def compute(term: Term, values: Mapping[str, Value]) -> Value:
     AckclockError
         A variable has no value.
     """
-    operation, parts = term.operation, term.parts
+    operation, parts = term.operation, term.operands
     if operation == "const":
         value: Value = parts[0]
         return value

@@ -72,7 +72,7 @@ _POINTS = re.compile(r"(?<!replicate)\s+AS\s+replicate\b", re.IGNORECASE)
 class Check:
     """One measure of a claim and what it must be. Keys as in ``claims.toml``."""
 
-    place: str
+    path: str
     name: str
     measure: str
     expect: Mapping[str, Any]

@@ -61,13 +61,13 @@ def own(route, demand=np.inf, responds=True):
 def test_rates_are_weighted_max_min_and_a_flow_that_does_not_respond_comes_first():
     mixed = mixture([10.0, 100.0], [[0], [0, 1]], [own([0]), own([0], 4.0, responds=False)])
     found = mixed.allocate(np.ones(2, dtype=bool), np.array([1.0, 2.0]), np.array([3.0, 1.0]))
-    assert found.own == pytest.approx([3.0, 4.0])
+    assert found.foreground == pytest.approx([3.0, 4.0])
     assert found.pairs == pytest.approx([1.0, 2.0])
     assert found.full.tolist() == [True, False]
     assert found.pair_link.tolist() == [0, 0]
     assert found.own_link.tolist() == [0, -1]
     waits = mixed.allocate(np.array([True, False]), np.array([1.0, 2.0]), np.array([3.0, 1.0]))
-    assert waits.own == pytest.approx([5.0, 0.0])
+    assert waits.foreground == pytest.approx([5.0, 0.0])
 
 
 def test_a_pair_has_the_weight_of_all_its_flows_and_one_with_little_to_send_is_not_held_back():
@@ -75,7 +75,7 @@ def test_a_pair_has_the_weight_of_all_its_flows_and_one_with_little_to_send_is_n
     mixed = mixture([10.0], [[0], [0]], [own([0])], per_pair=9, demand=demand)
     found = mixed.allocate(np.ones(1, dtype=bool), np.ones(2), np.ones(1))
     assert found.pairs == pytest.approx([8.55, 0.5])
-    assert found.own == pytest.approx([0.95])
+    assert found.foreground == pytest.approx([0.95])
     assert found.pair_link.tolist() == [0, -1]
 
 

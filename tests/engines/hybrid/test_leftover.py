@@ -30,7 +30,7 @@ def left_by(transfers, mixed, as_packets, **changes):
     offered = Transfers(np.array(time), np.array(flow, dtype=np.uint32), np.array(size))
     shares = {
         "pair_share": np.ones(mixed.pairs.n_flows),
-        "own_share": np.ones(len(mixed.own)),
+        "own_share": np.ones(len(mixed.foreground)),
         "wire": 1.0,
     }
     return while_flows_come(
@@ -45,7 +45,7 @@ def leftover(times, taken):
         taken=np.array(taken),
         full=np.array([True]),
         as_packets=np.zeros(0, dtype=int),
-        own=empty,
+        foreground=empty,
         sampled=empty,
         own_link=np.zeros(0, dtype=int),
         pair_link=np.zeros(0, dtype=int),
@@ -75,7 +75,7 @@ def test_transfers_take_their_bytes_on_the_wire():
 def test_the_mean_rate_of_a_flow_is_that_of_the_time_in_which_it_is_active(start):
     mixed = mixture([[0]], [replace(OWN, start_s=start)])
     found = left_by([(0.0, 0, 1.0)], mixed, [False])
-    assert found.own == pytest.approx([1e6], rel=1e-5)
+    assert found.foreground == pytest.approx([1e6], rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_the_sample_grows_with_what_the_flows_take(own_share):
     names = case.crowd.graph().link_names()
     link = names.index("r0->r1")
     capacity = solver.mixture.graph.capacity
-    taken = made.left.own.sum()
+    taken = made.left.foreground.sum()
     whole, sampled = taken / capacity[link], taken / made.left.left(capacity)[0, link]
     assert whole == pytest.approx(2 * own_share / (2 * own_share + 3998))
     assert sampled - whole <= 1.05 * NEAR

@@ -46,7 +46,7 @@ pub(super) fn ends(
             environment: hired.getattr("environment")?.extract()?,
             patience: Duration::from_secs_f64(patience),
         };
-        Ok((program, hired.getattr("words")?.extract::<String>()?))
+        Ok((program, hired.getattr("text")?.extract::<String>()?))
     })
     .map_err(|error: PyErr| {
         let problem = wrong(error.to_string());

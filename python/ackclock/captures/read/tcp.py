@@ -58,7 +58,7 @@ class Direction:
     def __init__(self, first: int) -> None:
         self.first = first
         self.high = self.una = 0
-        self.seen, self.acked = RangeSet(), RangeSet()
+        self.captured, self.acked = RangeSet(), RangeSet()
         self.rows: list[tuple[Any, ...]] = []
         self.samples: list[tuple[float, int, int, int, int, int]] = []
         self.rtts: list[tuple[float, float]] = []
@@ -111,8 +111,8 @@ class Direction:
                 del self.gaps[: _MOST_GAPS // 2]
         elif self.high == 0 and start > 0 and not self.rows:
             # What came before the capture began was neither seen nor lost.
-            self.seen.add(0, start)
-        new = self.seen.add(start, end)
+            self.captured.add(0, start)
+        new = self.captured.add(start, end)
         self.arrived += sum(high - low for low, high in new)
         kind = self._kind(time_s, segment, start, end, is_new=bool(new))
         self.rows.append((time_s, kind, start, end, segment.size))
@@ -209,7 +209,7 @@ class Direction:
             # One more is a FIN; more are packets that the capture does not have.
             if ack > self.high + 1 and ack - self.high < 1 << 30:
                 self.unseen += ack - self.high if self.rows else 0
-                self.seen.add(self.high if self.rows else 0, ack)
+                self.captured.add(self.high if self.rows else 0, ack)
                 self.high = ack
             ack = self.high
         if segment.flags & _ECE:

@@ -91,7 +91,7 @@ def adversary(
 
     checked_arena = with_changes(changes, arena)
     command = command_line()
-    with Bar(f"adversary {control}", shown=not quiet) as progress:
+    with Bar(f"adversary {control}", is_shown=not quiet) as progress:
         finding = search(
             checked_arena,
             want="best" if best else "last" if last else "worst",

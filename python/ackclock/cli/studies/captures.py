@@ -125,7 +125,7 @@ def calibrate(
     _names(control, "cc", "--cc")
     if out is not None:
         may_replace(out, Calibration.MARKER)
-    with Bar("calibrate", shown=not quiet) as progress:
+    with Bar("calibrate", is_shown=not quiet) as progress:
         result = work(
             file, flow=flow, control=control, alternatives=controls, qdiscs=queues, draws=draws,
             workers=workers, interface=interface, interval_s=interval_s, progress=progress,

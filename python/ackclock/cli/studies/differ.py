@@ -70,7 +70,7 @@ def differ(
     scenario = load_scenario(file, changes)
     names = None if against is None else peers.read_peers(against)
     options = peers.Options(peers.named_paths(paths), time_limit)
-    with Bar("differ", shown=not quiet and not as_json) as progress:
+    with Bar("differ", is_shown=not quiet and not as_json) as progress:
         difference = work(
             scenario, names, reps=reps, tolerance=tolerance, options=options, progress=progress
         )

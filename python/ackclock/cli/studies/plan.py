@@ -154,7 +154,7 @@ def _answer(
         may_replace(out, Report.MARKER)
     situation = _read(options)
     silent = options["quiet"] or options["as_json"]
-    with Bar("planning", shown=not silent) as progress:
+    with Bar("planning", is_shown=not silent) as progress:
         answer = find(situation, progress)
     if drawing is not None:
         save(picture(answer), drawing, command=command_line())

@@ -50,7 +50,7 @@ CLAIM_S = 60.0
 @click.option("--replay", "where", type=click.Choice(["packet", "stacks", "kernel"]),
               default="packet", show_default=True,
               help="Run a counterexample in QUIC libraries or the kernel too.")  # fmt: skip
-@click.option("--list", "listed", is_flag=True, help="List relations and properties.")
+@click.option("--list", "list_all", is_flag=True, help="List relations and properties.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write page, formulas, scenario into DIR.")
 @JSON
 @click.option("--quiet", is_flag=True, help="Print the verdict alone, in a line.")
@@ -68,7 +68,7 @@ def prove(
     longest: int,
     where: Where,
     theorems: bool,
-    listed: bool,
+    list_all: bool,
     out: Path | None,
     as_json: bool,
     quiet: bool,
@@ -80,7 +80,7 @@ def prove(
     """
     from dataclasses import replace
 
-    if listed:
+    if list_all:
         _list(as_json=as_json)
         return
     from ackclock._util.command_line import command_line
@@ -122,7 +122,7 @@ def prove(
         may_replace(out, Proof.MARKER)
     if missing := missing_of("prove"):
         raise click.ClickException(missing)
-    with Bar(f"prove {control}", shown=not quiet) as progress:
+    with Bar(f"prove {control}", is_shown=not quiet) as progress:
         periods = tuple(range(2, longest + 1, 2))
         limits = Limits.within(CLAIM_S if seconds is None else seconds)
         proof = work(question, limits=limits, periods=periods, progress=progress)
@@ -148,7 +148,7 @@ def _check_theorems(
         may_replace(out, Theorems.MARKER)
     if missing := missing_of("prove"):
         raise click.ClickException(missing)
-    with Bar("theorems", shown=not quiet) as progress:
+    with Bar("theorems", is_shown=not quiet) as progress:
         limits = Limits() if seconds is None else Limits.within(seconds)
         checked = check_theorems(control, limits=limits, progress=progress)
     deliver(checked, out, command_line(), as_json=as_json, quiet=quiet)

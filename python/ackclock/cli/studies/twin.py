@@ -122,7 +122,7 @@ def paper_survey(paper: str, tier: str, most: int, *, with_bar: bool) -> Survey:
     costs = [case.cost().cpu_s for _, case in cases]
     total, spent = sum(costs), 0.0
     survey = Survey()
-    with Bar(f"{paper}: {len(cases)} runs", shown=with_bar) as update:
+    with Bar(f"{paper}: {len(cases)} runs", is_shown=with_bar) as update:
         for (label, case), cost in zip(cases, costs, strict=True):
             survey.add(label, compare(case))
             spent += cost

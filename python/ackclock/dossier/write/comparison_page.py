@@ -97,7 +97,7 @@ def page(compared: Compared) -> str:
         The comparison.
     """
     task = compared.results[0].task
-    beside = ", ".join(task.others) or "none"
+    beside = ", ".join(task.rivals) or "none"
     lines = [f"{task.profile.about['title']}, tier {task.tier}; beside {beside}.", ""]
     for pair in compared.pairs:
         lines += [*sentences(compared, pair), ""]
@@ -153,7 +153,7 @@ def write_html(compared: Compared, folder: Path, command: str) -> str:
     task = compared.results[0].task
     figures: dict[str, list[dict[str, Any]]] = {}
     for position, result in enumerate(compared.results, start=1):
-        for figure_data in result.made.figures:
+        for figure_data in result.reproduction.figures:
             if not figure_data.missing:
                 on_page = figure_on_page(figure_data, folder / f"dossier-{position}")
                 of = {"of": compared.names[position - 1]}
@@ -198,7 +198,7 @@ def write_html(compared: Compared, folder: Path, command: str) -> str:
         document=task.profile.document,
         tier=task.tier,
         tier_about=task.profile.tier(task.tier)["about"],
-        others=task.others,
+        others=task.rivals,
         sentences=[sentences(compared, pair) for pair in compared.pairs],
         versus=[_versus(pair) for pair in compared.pairs],
         families=families,

@@ -73,7 +73,7 @@ def write_measured(row: Row) -> str:
     decisive = row.decisive
     if decisive is None:
         return "-"
-    judgement = decisive.part
+    judgement = decisive.result
     if judgement.goal is not None and judgement.expected.endswith(" true"):
         return percent(judgement.measured, 0)
     unit = f" {decisive.unit}" if decisive.unit else ""
@@ -111,13 +111,13 @@ def page(dossier: Finding) -> str:
                 row.requirement.level,
                 row.verdict,
                 write_measured(row),
-                decisive.part.expected if decisive else "-",
+                decisive.result.expected if decisive else "-",
                 away(decisive.distance if decisive else None),
                 decisive.title if decisive else "",
             ]
         )
     head = ["section", "requirement", "level", "verdict", "measured", "threshold", "margin", "at"]
-    beside = ", ".join(results.task.others) or "none"
+    beside = ", ".join(results.task.rivals) or "none"
     lines = [
         answer(dossier),
         *filter(None, [standing(dossier)]),
@@ -128,7 +128,7 @@ def page(dossier: Finding) -> str:
         "measured: the number that decides, with its 95 % interval; margin: its distance from the"
         " threshold,",
         "as a part of the threshold, negative beyond it; at: the scenario that it is of.",
-        *filter(None, [results.made.chance]),
+        *filter(None, [results.reproduction.chance]),
         f"{results.runs} runs, {results.cpu_s:.1f} s of one core.",
     ]
     for audited in results.audits.values():

@@ -41,9 +41,9 @@ def write_figures(dossier: Finding, folder: Path) -> None:
     (folder / "figures").mkdir()
     task = dossier.results.task
     recipe = {"profile": task.profile.name, "control": task.control.label}
-    for figure_data in dossier.results.made.figures:
+    for figure_data in dossier.results.reproduction.figures:
         if not figure_data.missing:
-            write_figure(dossier.results.made, figure_data, folder, recipe, dossier.command)
+            write_figure(dossier.results.reproduction, figure_data, folder, recipe, dossier.command)
 
 
 def write_studies(dossier: Finding, folder: Path) -> None:
@@ -57,8 +57,8 @@ def write_studies(dossier: Finding, folder: Path) -> None:
         The folder.
     """
     (folder / "scenarios").mkdir()
-    data = dossier.results.made.paper
-    for name in dossier.results.made.studies:
+    data = dossier.results.reproduction.paper
+    for name in dossier.results.reproduction.studies:
         text = json_text(without_places(data.studies[name].document), indent=1)
         (folder / "scenarios" / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
 
@@ -81,7 +81,7 @@ def write_html(dossier: Finding, folder: Path) -> str:
             **figure_on_page(figure_data, folder),
             "studies": figure_data.studies,
         }
-        for figure_data in results.made.figures
+        for figure_data in results.reproduction.figures
     }
     families = []
     for family in profile.families:
@@ -102,10 +102,10 @@ def write_html(dossier: Finding, folder: Path) -> str:
         document=profile.document,
         tier=results.task.tier,
         tier_about=profile.tier(results.task.tier)["about"],
-        others=results.task.others,
+        others=results.task.rivals,
         answer=f"{answer(dossier)} {standing(dossier)}",
         source=dossier.source,
-        chance=results.made.chance,
+        chance=results.reproduction.chance,
         verdicts={word: about for word, about in VERDICTS.items() if results.count(word)},
         levels={
             word: about
@@ -118,7 +118,7 @@ def write_html(dossier: Finding, folder: Path) -> str:
         families=families,
         audits=[_audit(name, audited, folder) for name, audited in results.audits.items()],
         changes=dossier.changes,
-        studies={name: study.provenance for name, study in results.made.studies.items()},
+        studies={name: study.provenance for name, study in results.reproduction.studies.items()},
         version=dossier.version,
         command=dossier.command,
         runs=number(results.runs),
@@ -142,10 +142,10 @@ def _audit(name: str, audited: Audited, folder: Path) -> Data:
 def _is_near(row: Row) -> bool:
     """Whether a threshold that is a little stricter or laxer would give another verdict."""
     one = row.decisive
-    if one is None or one.distance is None or not one.decides or one.part.goal is None:
+    if one is None or one.distance is None or not one.decides or one.result.goal is None:
         return False
     # Where the bound is 0 the distance is not a part of it.
-    ends = (one.part.goal.low, one.part.goal.high)
+    ends = (one.result.goal.low, one.result.goal.high)
     return 0.0 not in ends and abs(one.distance) <= NEAR
 
 
@@ -166,7 +166,7 @@ def _row(row: Row) -> Data:
         "reason": row.reason,
         "argument": row.argument.split("\n\n") if row.argument else [],
         "measured": write_measured(row),
-        "expected": row.decisive.part.expected if row.decisive else "-",
+        "expected": row.decisive.result.expected if row.decisive else "-",
         "margin": away(row.decisive.distance if row.decisive else None),
         "is_near": _is_near(row),
         "at": row.decisive.title if row.decisive else "",
@@ -175,11 +175,11 @@ def _row(row: Row) -> Data:
         "numbers": [
             {
                 "title": n.title or requirement.title,
-                "measured": bounds(n.part.measured, n.part.low, n.part.high, figures=3),
+                "measured": bounds(n.result.measured, n.result.low, n.result.high, figures=3),
                 "unit": n.unit,
-                "expected": n.part.expected,
+                "expected": n.result.expected,
                 "margin": away(n.distance),
-                "outcome": n.part.outcome if n.part.expected else "reported",
+                "outcome": n.result.outcome if n.result.expected else "reported",
                 "ours": not n.decides,
             }
             for n in row.numbers

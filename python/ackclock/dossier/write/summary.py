@@ -34,7 +34,7 @@ def write_summary(dossier: Finding) -> str:
     task = results.task
     profile = task.profile
     about = f" ({escape(dossier.source)})" if dossier.source else ""
-    beside = ", ".join(map(escape, task.others)) or "none"
+    beside = ", ".join(map(escape, task.rivals)) or "none"
     lines = [
         f"# {escape(task.control.label)}{about}: {escape(profile.about['title'])}",
         "",
@@ -79,7 +79,7 @@ def _line(row: Row) -> str:
         row.requirement.level,
         row.verdict,
         write_measured(row),
-        decisive.part.expected if decisive else "",
+        decisive.result.expected if decisive else "",
         decisive.title if decisive else "",
     ]
     return f"| {' | '.join(map(escape, cells))} |"

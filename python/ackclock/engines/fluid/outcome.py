@@ -36,7 +36,7 @@ class Routers:
         table with ``kind``.
     elsewhere
         Rule of all other links; left out: the same.
-    at
+    node_names
         Names of the chosen nodes; left out: all.
     of_node
         Rules of the links that leave single nodes, by the node's name; they come before the others.
@@ -44,7 +44,7 @@ class Routers:
 
     sharing: Algorithm = "max-min"
     elsewhere: Algorithm | None = None
-    at: Sequence[str] | None = None
+    node_names: Sequence[str] | None = None
     of_node: Mapping[str, Algorithm] = field(default_factory=dict)
 
     def rules(self) -> str:
@@ -73,8 +73,8 @@ class Routers:
         """
         if self.elsewhere is None and not self.of_node:
             return np.empty(0, dtype=np.uint8)
-        nodes = _check_nodes(graph, "routers.at", [*(self.at or ()), *self.of_node])
-        first_rule_nodes = set(nodes if self.at is None else self.at)
+        nodes = _check_nodes(graph, "routers.at", [*(self.node_names or ()), *self.of_node])
+        first_rule_nodes = set(nodes if self.node_names is None else self.node_names)
         default = np.array([0 if name in first_rule_nodes else 1 for name in nodes], dtype=np.uint8)
         for name, number in self._number_rules()[1].items():
             default[nodes.index(name)] = number

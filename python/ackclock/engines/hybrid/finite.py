@@ -76,7 +76,7 @@ def while_flows_come(
     pair_share, own_share
         As of `Mixture.allocate`.
     """
-    pairs, own_flows = mixture.pairs, mixture.own
+    pairs, own_flows = mixture.pairs, mixture.foreground
     n, n_links = pairs.n_flows, len(mixture.graph.capacity)
     # A pair's transfers that are packets cross a wide private link first, as each flow of the
     # scenario does: what these carry is what the packets have.
@@ -112,7 +112,7 @@ def while_flows_come(
         taken=np.maximum(rates - of_packets, 0.0),
         full=(rates >= (1 - FULL) * mixture.graph.capacity).any(axis=0),
         as_packets=np.bincount(transfers.flow[as_packets], minlength=n),
-        own=carried[:, n_links + n :].sum(axis=0) * update_s / seconds,
+        foreground=carried[:, n_links + n :].sum(axis=0) * update_s / seconds,
         sampled=np.full(n, math.nan),
         own_link=np.full(len(own_flows), -1),
         pair_link=np.full(n, -1),

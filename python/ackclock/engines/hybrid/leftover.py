@@ -42,7 +42,7 @@ class Leftover:
         Whether a link is full at some time, ``(n_links,)``.
     as_packets
         Flows of each pair that run as packets, ``(n_pairs,)``.
-    own
+    foreground
         Mean rate of each of the scenario's flows while it is active [bit/s].
     sampled
         Rate of one flow of each pair [bit/s].
@@ -56,7 +56,7 @@ class Leftover:
     taken: Floats
     full: Flags
     as_packets: Counts
-    own: Floats
+    foreground: Floats
     sampled: Floats
     own_link: Counts
     pair_link: Counts
@@ -113,8 +113,8 @@ def while_flows_last(
     least
         Share of the background that runs as packets at least.
     """
-    starts = np.array([flow.start_s for flow in mixture.own])
-    stops = np.array([min(flow.stop_s, duration_s) for flow in mixture.own])
+    starts = np.array([flow.start_s for flow in mixture.foreground])
+    stops = np.array([min(flow.stop_s, duration_s) for flow in mixture.foreground])
     inside = [t for t in (*starts, *stops) if 0 < t < duration_s]
     times = np.unique([0.0, *inside])
     active = [(starts <= t) & (t < stops) for t in times]
@@ -129,7 +129,7 @@ def while_flows_last(
     share_as_rates = 1 - as_packets / mixture.per_pair
     lengths = np.diff(np.append(times, duration_s))
     seconds = lengths @ np.array(active, dtype=float)
-    own_bits = lengths @ np.array([each.own for each in allocations])
+    own_bits = lengths @ np.array([each.foreground for each in allocations])
     return Leftover(
         times=times,
         taken=np.array(
@@ -137,7 +137,7 @@ def while_flows_last(
         ),
         full=np.any([each.full for each in allocations], axis=0),
         as_packets=as_packets,
-        own=np.divide(own_bits, seconds, out=np.zeros_like(own_bits), where=seconds > 0),
+        foreground=np.divide(own_bits, seconds, out=np.zeros_like(own_bits), where=seconds > 0),
         sampled=most.pairs / mixture.per_pair,
         own_link=most.own_link,
         pair_link=most.pair_link,

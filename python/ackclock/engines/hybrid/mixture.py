@@ -71,7 +71,7 @@ class Allocation:
     ----------
     pairs
         Rate of each pair of the background [bit/s], all its flows together.
-    own
+    foreground
         Rate of each of the scenario's flows [bit/s]; 0 while it is not active.
     full
         Whether each link is full.
@@ -80,7 +80,7 @@ class Allocation:
     """
 
     pairs: Floats
-    own: Floats
+    foreground: Floats
     full: Flags
     pair_link: Counts
     own_link: Counts
@@ -97,7 +97,7 @@ class Mixture:
         The background's pairs with their routes, weights and demands.
     per_pair
         Flows of each pair.
-    own
+    foreground
         The scenario's flows.
     """
 
@@ -105,7 +105,7 @@ class Mixture:
         self.graph = graph
         self.pairs = pairs
         self.per_pair = per_pair
-        self.own = own_flows
+        self.foreground = own_flows
         routes = [np.array(flow.route, dtype=np.uint32) for flow in own_flows]
         counts = np.array([len(route) for route in routes], dtype=np.int64)
         hops, offsets = np.concatenate(routes), np.cumsum(counts)
@@ -128,7 +128,7 @@ class Mixture:
     def own_links(self) -> Flags:
         """Links that the scenario's flows cross, with data or acknowledgements."""
         found = np.zeros(len(self.graph.capacity), dtype=bool)
-        for flow in self.own:
+        for flow in self.foreground:
             found[[*flow.route, *flow.back]] = True
         return found
 
@@ -143,8 +143,8 @@ class Mixture:
             What a flow of each pair, and each own flow, gets relative to others at one bottleneck.
         """
         pairs, n = self.pairs, self.n_pairs
-        weights = np.empty(n + len(self.own))
-        demand = np.full(n + len(self.own), np.inf)
+        weights = np.empty(n + len(self.foreground))
+        demand = np.full(n + len(self.foreground), np.inf)
         weights[:n] = self.per_pair * pair_share
         if pairs.weight is not None:
             weights[:n] *= pairs.weight
@@ -152,10 +152,11 @@ class Mixture:
             demand[:n] = pairs.demand
         weights[n:] = [
             share if flow.responds else FIRST
-            for flow, share in zip(self.own, own_share, strict=True)
+            for flow, share in zip(self.foreground, own_share, strict=True)
         ]
         demand[n:] = [
-            flow.demand_bps if sends else 0.0 for flow, sends in zip(self.own, active, strict=True)
+            flow.demand_bps if sends else 0.0
+            for flow, sends in zip(self.foreground, active, strict=True)
         ]
         net = FluidNet(
             self.graph.capacity, self._offsets, self._hops, demand=demand, weight=weights

@@ -124,7 +124,7 @@ def outcome(case: Case, solved: Solved, cpu_s: float) -> HybridRun:
     from ackclock.engines.hybrid.packets import find_crossed_links
 
     run, mixture, left = solved.run, solved.mixture, solved.packets.left
-    own_count, packet_count = len(mixture.own), int(left.as_packets.sum())
+    own_count, packet_count = len(mixture.foreground), int(left.as_packets.sum())
     pairs = mixture.n_pairs * mixture.per_pair
     if solved.transfers is not None:
         pairs = solved.transfers
@@ -161,7 +161,7 @@ def _links(case: Case, solved: Solved, crossed: Any) -> pa.Table:
     measured = {str(link["id"]): link for link in run.summary["links"]}
     used, waits = background / capacity, np.zeros(len(names))
     flows = np.zeros(len(names), dtype=np.uint32)
-    for own_flow in mixture.own:
+    for own_flow in mixture.foreground:
         flows[list(own_flow.route)] += 1
     for pair in np.flatnonzero(left.as_packets):
         flows[mixture.pairs.route(int(pair))] += np.uint32(left.as_packets[pair])

@@ -134,7 +134,7 @@ def crowding(
     """
     capacity = mixture.graph.capacity
     everyone, other_controls = np.zeros(len(capacity)), np.zeros(len(capacity))
-    for flow, rate in zip(mixture.own, left.own, strict=True):
+    for flow, rate in zip(mixture.foreground, left.foreground, strict=True):
         active_s = max(min(flow.stop_s, duration_s) - flow.start_s, 0.0)
         mean = rate * active_s / duration_s
         everyone[list(flow.route)] += mean
@@ -188,5 +188,5 @@ def list_unmeasured_pairs(
 
 def _kinds(mixture: Mixture, link: int) -> list[str]:
     """Controls other than the background's that cross a link."""
-    flows = (flow for flow in mixture.own if link in flow.route and flow.responds)
+    flows = (flow for flow in mixture.foreground if link in flow.route and flow.responds)
     return sorted({_kind(flow.control) for flow in flows if flow.control})

@@ -118,7 +118,7 @@ class Solver:
 
     def __init__(self, scenario: Scenario, crowd: FluidCase, background: dict[str, Any]) -> None:
         self.scenario = scenario
-        self.said = background
+        self.background = background
         self._check_routing()
         self.duration_s = parse(scenario.data.get("duration", 60), "duration")
         explained = scenario.explain().data
@@ -132,15 +132,15 @@ class Solver:
         self.transfers: Transfers | None = None
         with of_background():
             pairs = crowd.net()
-            if "arrivals" in self.said:
+            if "arrivals" in self.background:
                 self.transfers = crowd.transfers()
         if self.transfers is not None:
             self.transfers = self._in_time(self.transfers, own_flows)
-        named, self.behind = controls(scenario, self.said.get("flow", {}))
+        named, self.behind = controls(scenario, self.background.get("flow", {}))
         own_flows = [
             replace(flow, control=name) for flow, name in zip(own_flows, named, strict=True)
         ]
-        self.mixture = Mixture(graph, pairs, self.said["per_pair"], own_flows)
+        self.mixture = Mixture(graph, pairs, self.background["per_pair"], own_flows)
         reverse = self.mixture.opposite
         back = np.where(reverse >= 0, self.delays[np.maximum(reverse, 0)], self.delays)
         self.pair_rtt = self._along_pairs(self.delays + back)
@@ -169,7 +169,7 @@ class Solver:
     def _wire(self) -> float:
         """Bytes on the wire of a byte that a transfer of the background carries."""
         given = self.scenario.data.get("tcp", {})
-        tcp = {**given, **self.said.get("flow", {}).get("tcp", {})}
+        tcp = {**given, **self.background.get("flow", {}).get("tcp", {})}
         mss, header = parse(tcp.get("mss", 1460), "size"), parse(tcp.get("header", 40), "size")
         return (mss + header) / mss
 
@@ -225,14 +225,14 @@ class Solver:
         if self.transfers is not None:
             raise self._too_crowded(crowd, "share", math.ceil(1000 * crowd.share) / 1000)
         least = crowd.share if crowd.share < HALF else 1.0
-        every = self.mixture.n_pairs * self.said["per_pair"]
+        every = self.mixture.n_pairs * self.background["per_pair"]
         in_all = (
             float(packets.left.as_packets.sum()) / packets.left.share
             if packets.left.share > 0
             else every
         )
         needed = round(in_all * least)
-        if needed > max(MOST_PACKETS, self.said["packets"]):
+        if needed > max(MOST_PACKETS, self.background["packets"]):
             raise self._too_crowded(crowd, "packets", math.ceil(1.1 * needed))
         return self._packets(used, queues, full, weights, least)
 
@@ -240,9 +240,9 @@ class Solver:
         """Say that the sample is too small for flows of another control."""
         name = str(self.links[crowd.link]["id"])
         message = (
-            f"is {self.said[key]}, with which {crowd.why} what packets have of {name}, so that"
-            f" their goodput is not that among all flows; expected {key} = {enough}, or fewer such"
-            " flows"
+            f"is {self.background[key]}, with which {crowd.why} what packets have of {name}, so"
+            f" that their goodput is not that among all flows; expected {key} = {enough}, or fewer"
+            " such flows"
         )
         return self.scenario._add_file([Problem(f"background.{key}", message)])
 
@@ -260,7 +260,7 @@ class Solver:
         back = np.where(reverse >= 0, waits[np.maximum(reverse, 0)], 0.0)
         pair_rtt = self.pair_rtt + self._along_pairs(waits + back)
         own_rtt = self.own_rtt + np.array(
-            [waits[[*flow.route, *flow.back]].sum() for flow in self.mixture.own]
+            [waits[[*flow.route, *flow.back]].sum() for flow in self.mixture.foreground]
         )
         pair_full, own_full = self._full_links(full)
         pair_share = pair_rtt**-used.rtt * pair_full**-used.links
@@ -270,7 +270,7 @@ class Solver:
         if self.transfers is None:
             left = while_flows_last(
                 self.mixture,
-                self.said["packets"],
+                self.background["packets"],
                 self.duration_s,
                 pair_share,
                 own_share,
@@ -279,13 +279,13 @@ class Solver:
             )
             flows = self._flows(left.as_packets)
         else:
-            as_packets = finite.draw(self.transfers, self.said["share"], self.scenario.seed)
+            as_packets = finite.draw(self.transfers, self.background["share"], self.scenario.seed)
             left = finite.while_flows_come(
                 self.mixture,
                 self.transfers,
                 as_packets,
                 self.duration_s,
-                parse(self.said["update"], "duration"),
+                parse(self.background["update"], "duration"),
                 self._wire(),
                 pair_share,
                 own_share,
@@ -303,7 +303,7 @@ class Solver:
     def whole(self) -> Scenario:
         """Write the case with all flows as packets, to compare with."""
         if self.transfers is None:
-            counts = np.full(self.mixture.n_pairs, self.said["per_pair"], dtype=np.int64)
+            counts = np.full(self.mixture.n_pairs, self.background["per_pair"], dtype=np.int64)
             flows = self._flows(counts)
         else:
             flows = self._transfers(self.transfers, np.ones(len(self.transfers.time), dtype=bool))
@@ -312,13 +312,13 @@ class Solver:
     def _transfers(
         self, transfers: Transfers, chosen: npt.NDArray[np.bool_]
     ) -> list[dict[str, Any]]:
-        template = self.said.get("flow", {})
+        template = self.background.get("flow", {})
         return packets.sampled_transfers(self.mixture.pairs, transfers, chosen, template)
 
     def _flows(self, counts: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
         warmup = parse(self.scenario.data.get("warmup", 0), "duration")
         spread = min(warmup, self.duration_s) / 2
-        template = self.said.get("flow", {})
+        template = self.background.get("flow", {})
         return packets.sampled_flows(
             self.mixture.pairs, counts, template, spread, self.scenario.seed
         )
@@ -331,7 +331,7 @@ class Solver:
         progress, spill
             As of `HybridCase.execute`.
         """
-        stated_bias = self.said["bias"]
+        stated_bias = self.background["bias"]
         used = (
             bias.NONE
             if stated_bias == "fitted"
@@ -339,7 +339,7 @@ class Solver:
         )
         queues: Floats | None = None
         full: npt.NDArray[np.bool_] | None = None
-        weights = np.ones(len(self.mixture.own))
+        weights = np.ones(len(self.mixture.foreground))
         for count in range(PASSES):
             packets = self.packets(used, queues, full, weights)
             run = packets.scenario.execute(_part(progress, count), spill)
@@ -360,15 +360,17 @@ class Solver:
 
     def _is_whole(self, made: Packets) -> bool:
         """Whether all flows are packets: nothing is a rate, so that none can be wrong."""
-        pairs = self.mixture.n_pairs * self.said["per_pair"]
+        pairs = self.mixture.n_pairs * self.background["per_pair"]
         flows = pairs if self.transfers is None else len(self.transfers.time)
         return bool(made.left.as_packets.sum() == flows)
 
     def _full_links(self, full: npt.NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
         """Full links that flows of each pair and the scenario's flows cross, at least 1."""
         if full is None:
-            return np.ones(self.mixture.n_pairs), np.ones(len(self.mixture.own))
-        own = np.array([full[list(flow.route)].sum() for flow in self.mixture.own], dtype=float)
+            return np.ones(self.mixture.n_pairs), np.ones(len(self.mixture.foreground))
+        own = np.array(
+            [full[list(flow.route)].sum() for flow in self.mixture.foreground], dtype=float
+        )
         return np.maximum(self._along_pairs(full.astype(float)), 1.0), np.maximum(own, 1.0)
 
     def _queues(self, run: Run) -> Floats:
@@ -378,26 +380,26 @@ class Solver:
 
     def _pulls(self, made: Packets, run: Run) -> Floats:
         """By what factor the weight of each of the scenario's flows is wrong."""
-        flows, own = run.summary["flows"], self.mixture.own
+        flows, own = run.summary["flows"], self.mixture.foreground
         if len(flows) == len(own):
             return np.ones(len(own))
         cc = [of.control if of.responds else "" for of in own]
         measured = np.array([flow["goodput_bps"] or 0.0 for flow in flows[: len(own)]])
-        return bias.pulls(cc, measured * self._wire(), made.left.own)
+        return bias.pulls(cc, measured * self._wire(), made.left.foreground)
 
     def _slopes(self, packets: Packets, run: Run) -> bias.Slopes | None:
         left, flows = packets.left, run.summary["flows"]
         if self.transfers is not None:
             return None
         pairs = np.repeat(np.arange(len(left.as_packets)), left.as_packets)
-        alike = [flow.responds and not flow.control for flow in self.mixture.own]
+        alike = [flow.responds and not flow.control for flow in self.mixture.foreground]
         pair_full, own_full = self._full_links(left.full)
         return bias.fit(
             bias.Flows(
                 np.array([flow.get("srtt_mean_s") or 0.0 for flow in flows]),
                 np.concatenate([own_full, pair_full[pairs]]),
                 np.array([flow["goodput_bps"] or 0.0 for flow in flows]),
-                np.concatenate([left.own, left.sampled[pairs]]),
+                np.concatenate([left.foreground, left.sampled[pairs]]),
                 np.concatenate([np.where(alike, left.own_link, -1), left.pair_link[pairs]]),
             )
         )

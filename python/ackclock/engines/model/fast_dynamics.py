@@ -207,7 +207,7 @@ def fluid(
     propagation_s=SECONDS,
     flows=FLOWS,
     capacity_packets_per_s=CAPACITY,
-    lag_rounds=Range(minimum=0, whole=True, unit="rounds"),
+    lag_rounds=Range(minimum=0, is_integer=True, unit="rounds"),
 )
 def stability(
     gamma: Any,

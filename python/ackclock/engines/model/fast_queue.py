@@ -27,7 +27,7 @@ __all__ = [
     "whole_numbers",
 ]
 
-FLOWS = Range(minimum=1, whole=True)
+FLOWS = Range(minimum=1, is_integer=True)
 ALPHA = Range(above=0, unit="packets")
 CAPACITY = Range(above=0, unit="packets/s")
 SECONDS = Range(above=0, unit="s")

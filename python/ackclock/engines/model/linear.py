@@ -47,8 +47,8 @@ def _series(ratio: npt.NDArray[np.float64], count: npt.NDArray[Any]) -> npt.NDAr
 @ranges(
     b_i=Range(minimum=0),
     b_d=Range(minimum=0),
-    k_i=Range(minimum=0, whole=True),
-    k_d=Range(minimum=0, whole=True),
+    k_i=Range(minimum=0, is_integer=True),
+    k_d=Range(minimum=0, is_integer=True),
 )
 def linear_steady_state(
     a_i: npt.NDArray[np.float64],
@@ -94,10 +94,10 @@ def linear_steady_state(
 @ranges(
     b_i=Range(minimum=0),
     b_d=Range(minimum=0),
-    k_i=Range(minimum=0, whole=True),
-    k_d=Range(minimum=0, whole=True),
+    k_i=Range(minimum=0, is_integer=True),
+    k_d=Range(minimum=0, is_integer=True),
     start=Range(minimum=0, unit="segments"),
-    cycles=Range(minimum=0, whole=True),
+    cycles=Range(minimum=0, is_integer=True),
 )
 def linear_sequence(
     a_i: npt.NDArray[np.float64],
@@ -148,7 +148,7 @@ def linear_sequence(
     capacity=Range(above=0, unit="segments"),
     start_1=Range(minimum=0, unit="segments"),
     start_2=Range(minimum=0, unit="segments"),
-    rounds=Range(minimum=0, whole=True),
+    rounds=Range(minimum=0, is_integer=True),
 )
 def chiu_jain_phase(
     a_i: npt.NDArray[np.float64],

@@ -38,7 +38,7 @@ NEAR = 1e-12
 
 
 @ranges(
-    users=Range(minimum=1, whole=True),
+    users=Range(minimum=1, is_integer=True),
     load=Range(above=0, unit="segments"),
 )
 def chiu_jain_conditions(

@@ -18,7 +18,7 @@ __all__ = ["loss_load_equilibrium"]
 
 @ranges(
     k=Range(minimum=1),
-    n=Range(minimum=2, whole=True),
+    n=Range(minimum=2, is_integer=True),
     capacity=Range(above=0),
 )
 def loss_load_equilibrium(k: Real, n: Real, capacity: Any = 1.0) -> dict[str, Real]:

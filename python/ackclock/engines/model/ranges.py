@@ -35,7 +35,7 @@ class Range:
         Bounds that are excluded.
     unit
         Unit of the number.
-    whole
+    is_integer
         Whether it is a whole number.
     may_be_nan
         Whether NaN stands for a default.
@@ -46,7 +46,7 @@ class Range:
     above: float | None = None
     below: float | None = None
     unit: str | None = None
-    whole: bool = False
+    is_integer: bool = False
     may_be_nan: bool = False
 
     def rules(self) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class Range:
             "exclusiveMaximum": self.below,
             "x-unit": self.unit,
         }
-        kind = {"type": "integer" if self.whole else "number"}
+        kind = {"type": "integer" if self.is_integer else "number"}
         return kind | {key: value for key, value in named.items() if value is not None}
 
     def outside(self, values: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -79,7 +79,7 @@ class Range:
         ):
             if bound is not None:
                 inside &= holds(numbers, bound)
-        if self.whole:
+        if self.is_integer:
             inside &= numbers == np.round(numbers)
         if self.may_be_nan:
             inside |= np.isnan(numbers)
@@ -104,7 +104,7 @@ def problem(bounds: Range, values: Any) -> str | None:
         return None
     number = numbers[wrong].flat[0]
     range_text = range_words(bounds.rules())
-    integer_text = "a whole number" if bounds.whole else None
+    integer_text = "a whole number" if bounds.is_integer else None
     expected = ", ".join(word for word in (integer_text, range_text) if word) or "a number"
     return f"{number:g} is out of range; expected {expected}"
 

@@ -120,10 +120,10 @@ COLUMNS = (
 
 
 @ranges(
-    users=Range(minimum=2, whole=True),
+    users=Range(minimum=2, is_integer=True),
     most=Range(above=0),
-    starts=Range(minimum=1, whole=True),
-    seed=Range(minimum=0, whole=True),
+    starts=Range(minimum=1, is_integer=True),
+    seed=Range(minimum=0, is_integer=True),
 )
 def selfish_users(
     queue: npt.NDArray[Any],
@@ -173,8 +173,8 @@ def selfish_users(
 
 
 @ranges(
-    connections=Range(minimum=1, whole=True),
-    others=Range(minimum=1, whole=True),
+    connections=Range(minimum=1, is_integer=True),
+    others=Range(minimum=1, is_integer=True),
     most=Range(above=0),
 )
 def several_connections(
@@ -217,9 +217,9 @@ def several_connections(
 @ranges(
     dislike=Range(above=0),
     spread=Range(above=0),
-    users=Range(minimum=2, whole=True),
-    starts=Range(minimum=1, whole=True),
-    seed=Range(minimum=0, whole=True),
+    users=Range(minimum=2, is_integer=True),
+    starts=Range(minimum=1, is_integer=True),
+    seed=Range(minimum=0, is_integer=True),
 )
 def poisson_users(
     discipline: npt.NDArray[Any],

@@ -61,7 +61,7 @@ class Cluster:
         self._run_bytes = math.inf
         self._looked = float("-inf")
         self._name = uuid.uuid4().hex[:8]
-        self._own = False
+        self._is_local = False
         self._client: Any = None
 
     def __enter__(self) -> Self:
@@ -73,7 +73,7 @@ class Cluster:
 
         if isinstance(self._cluster, Client):
             return self._cluster
-        self._own = True
+        self._is_local = True
         where = self._cluster if isinstance(self._cluster, str) else repr(self._cluster)
         try:
             return Client(self._cluster, set_as_default=False)
@@ -87,7 +87,7 @@ class Cluster:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        if self._own and self._client is not None:
+        if self._is_local and self._client is not None:
             self._client.close()
 
     def _look(self) -> None:

@@ -298,7 +298,7 @@ class Processes:
         # After a death: tasks that may be guilty, each run of which is done alone; what is
         # submitted meanwhile waits.
         self._suspects: deque[_Suspect] = deque()
-        self._held: deque[Task] = deque()
+        self._suspended: deque[Task] = deque()
 
     @staticmethod
     def can(sample: Case) -> bool:
@@ -363,7 +363,7 @@ class Processes:
             What is wanted.
         """
         if self._suspects:
-            self._held.append(task)
+            self._suspended.append(task)
         else:
             self._begin(task)
 
@@ -375,7 +375,7 @@ class Processes:
         except BrokenProcessPool:
             # A process died, and the tasks that were in the pool have not come back yet.
             if self._waiting:
-                self._held.append(task)
+                self._suspended.append(task)
                 return
             self._start()
             self._waiting[self._submit(task)] = task
@@ -454,8 +454,8 @@ class Processes:
         self._suspects.popleft()
         if self._suspects:
             return [result, *self._next_alone()]
-        while self._held:
-            self._begin(self._held.popleft())
+        while self._suspended:
+            self._begin(self._suspended.popleft())
         return [result]
 
     def doing(self) -> float:

@@ -55,13 +55,13 @@ class Presence:
 
     def __init__(self, folder: Path) -> None:
         self.name = f"{platform.node()}-{os.getpid()}-{uuid4().hex[:12]}"
-        self._at = folder / self.name
-        self._file = self._at.open("x")
+        self._path = folder / self.name
+        self._file = self._path.open("x")
         lock_file(self._file)
 
     def end(self) -> None:
         """Remove the file and its lock."""
-        self._at.unlink(missing_ok=True)
+        self._path.unlink(missing_ok=True)
         self._file.close()
 
     @staticmethod

@@ -59,9 +59,9 @@ class Store:
         self.writes = writes
         self.about: dict[str, Any] = {}
         self._packs = self.folder / "packs"
-        self._whole: set[str] = set()
+        self._intact: set[str] = set()
         self._damaged: set[str] = set()
-        self._places: dict[str, str] = {}
+        self._packs_by_run: dict[str, str] = {}
         self._documents: dict[int, tuple[Case, dict[str, str]]] = {}
         self._closed = False
         self._writer = Writer(self.folder, self._commit)
@@ -132,7 +132,7 @@ class Store:
             # The results of a sweep are still read when the sweep has let go of the store.
             with Store(self.folder) as again:
                 intact = again.find_stored(keys)
-                self._places.update({key: again.places[key] for key in intact})
+                self._packs_by_run.update({key: again.packs_by_run[key] for key in intact})
                 return intact
         self.refresh()
         while True:
@@ -142,7 +142,7 @@ class Store:
                 self.set_aside(name)
             if not wrong and self._index.confirm(self._without_runs(pack_of_run)):
                 break
-        self._places.update(pack_of_run)
+        self._packs_by_run.update(pack_of_run)
         return set(pack_of_run)
 
     def _without_runs(self, pack_of_run: Mapping[str, str]) -> list[str]:
@@ -165,10 +165,10 @@ class Store:
         name
             Its ID.
         """
-        if name not in self._whole and name not in self._damaged:
+        if name not in self._intact and name not in self._damaged:
             is_intact = pack.is_whole(self._packs / name)
-            (self._whole if is_intact else self._damaged).add(name)
-        return name in self._whole
+            (self._intact if is_intact else self._damaged).add(name)
+        return name in self._intact
 
     def set_aside(self, name: str) -> None:
         """Forget a damaged pack, and move it to where nobody reads it.
@@ -187,9 +187,9 @@ class Store:
                 (self._packs / name).rename(aside / f"{name}-{time.time_ns()}")
 
     @property
-    def places(self) -> Mapping[str, str]:
+    def packs_by_run(self) -> Mapping[str, str]:
         """Packs of the runs that were requested."""
-        return self._places
+        return self._packs_by_run
 
     @property
     def damaged(self) -> frozenset[str]:
@@ -198,22 +198,24 @@ class Store:
 
     def _by_pack(self, keys: Collection[str]) -> dict[str, set[str]]:
         # Another program may have put a run into another pack since we looked.
-        is_there = {name: (self._packs / name).is_dir() for name in set(self._places.values())}
-        missing = [key for key in keys if not is_there.get(self._places.get(key, ""), False)]
+        is_there = {
+            name: (self._packs / name).is_dir() for name in set(self._packs_by_run.values())
+        }
+        missing = [key for key in keys if not is_there.get(self._packs_by_run.get(key, ""), False)]
         if missing:
             for key in missing:
-                self._places.pop(key, None)
+                self._packs_by_run.pop(key, None)
             self.find_stored(missing)
         keys_of_pack: dict[str, set[str]] = {}
         for key in keys:
-            if key not in self._places:
+            if key not in self._packs_by_run:
                 message = f"{self.folder}: run {key[:12]} is not in the store; run the sweep again"
                 if not (self.folder / "store.json").exists():
                     message = (
                         f"{self.folder}: the store is gone, it was removed; run the sweep again"
                     )
                 raise StoreError(message)
-            keys_of_pack.setdefault(self._places[key], set()).add(key)
+            keys_of_pack.setdefault(self._packs_by_run[key], set()).add(key)
         return keys_of_pack
 
     def table_names(self, keys: Collection[str]) -> list[str]:
@@ -378,8 +380,8 @@ class Store:
             for together in [*([small] if small else []), *([entry] for entry in large)]:
                 name, rows = pack.write(self._packs, self.folder / "tmp", together)
                 self._index.add(name, rows)
-                self._whole.add(name)
-                self._places.update({entry.record.key: name for entry in together})
+                self._intact.add(name)
+                self._packs_by_run.update({entry.record.key: name for entry in together})
         for entry in entries:
             if pack.has_files(entry):
                 shutil.rmtree(self.pieces / entry.record.key, ignore_errors=True)

@@ -35,11 +35,11 @@ def _decrease(beta: Fraction, l: Fraction) -> Lines:  # noqa: E741  the paper's 
 
 
 def _most_growth(window: Term) -> Term:
-    return unknown(f"grows_{window.parts[0]}")
+    return unknown(f"grows_{window.operands[0]}")
 
 
 def _least_decrease(window: Term) -> Term:
-    return unknown(f"falls_{window.parts[0]}")
+    return unknown(f"falls_{window.operands[0]}")
 
 
 def _on_lines(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:

@@ -65,7 +65,7 @@ class Checked:
     @property
     def seconds(self) -> float:
         """Time of all solvers [s]."""
-        return sum(said.seconds for one in self.formulas for said in one.answer.said)
+        return sum(said.seconds for one in self.formulas for said in one.answer.replies)
 
     def row(self) -> dict[str, Any]:
         """A row of the table `proofs`."""

@@ -90,7 +90,7 @@ def _of_claims(paper: PaperData) -> Iterator[Problem]:
                 message = f'there is no claim "{name}" that is judged; {suggestion(name, facts)}'
                 yield Problem(f"claim[{claim.id}].same_as", message, str(claim.file))
         for check in claim.checks:
-            yield from _query(paper, claim.file, f"{check.place}.measure", check.measure)
+            yield from _query(paper, claim.file, f"{check.path}.measure", check.measure)
         yield from _of_readings(paper, claim)
 
 
@@ -116,11 +116,11 @@ def _of_readings(paper: PaperData, claim: Claim) -> Iterator[Problem]:
         for name, option in check.reading.items():
             if name not in paper.readings:
                 message = f'there is no reading "{name}"; {suggestion(name, paper.readings)}'
-                yield Problem(f"{check.place}.reading", message, file)
+                yield Problem(f"{check.path}.reading", message, file)
             elif option not in paper.readings[name].options:
                 options = paper.readings[name].options
                 message = f'"{name}" has no option "{option}"; {suggestion(option, options)}'
-                yield Problem(f"{check.place}.reading", message, file)
+                yield Problem(f"{check.path}.reading", message, file)
     for name in claim.readings:
         for option in paper.readings[name].options if name in paper.readings else ():
             deciding = [c for c in claim.checks if not c.ours and c.counts({name: option})]

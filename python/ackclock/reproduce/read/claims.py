@@ -198,7 +198,7 @@ def make_claim(reader: Reader, file: Path, entry: Mapping[str, Any]) -> Claim:
             _form_of_number(reader, file, check_path, check)
             name = check.get("name", "" if len(entry["check"]) == 1 else str(number + 1))
             fields = {key: value for key, value in check.items() if key != "name"}
-            checks.append(Check(place=check_path, name=name, **fields))
+            checks.append(Check(path=check_path, name=name, **fields))
     lists = ("unstated", "refuted_by", "same_as")
     fields = {key: value for key, value in entry.items() if key not in ("check", *lists)}
     many: dict[str, Any] = {key: tuple(entry.get(key, ())) for key in lists}

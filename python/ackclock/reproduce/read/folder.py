@@ -89,7 +89,7 @@ class FolderReader:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.found: list[Problem] = []
+        self.problems: list[Problem] = []
         self._views: Mapping[str, str] = {}
 
     def report(self, file: Path, path: str, message: str) -> None:
@@ -100,7 +100,7 @@ class FolderReader:
         file, path, message
             Where, and one sentence.
         """
-        self.found.append(Problem(path, message, str(file)))
+        self.problems.append(Problem(path, message, str(file)))
 
     def paper(self) -> PaperData:
         """Read everything.
@@ -132,9 +132,9 @@ class FolderReader:
             margins=margins(self),
         )
         # References are looked at even where other entries are wrong: all is reported together.
-        self.found += crosscheck.problems(paper)
-        if self.found:
-            raise PaperError(list(dict.fromkeys(self.found)))
+        self.problems += crosscheck.problems(paper)
+        if self.problems:
+            raise PaperError(list(dict.fromkeys(self.problems)))
         return paper
 
     def document(self, name: str, rules: Mapping[str, Any], *, needed: bool = True) -> Any:

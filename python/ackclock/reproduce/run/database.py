@@ -35,7 +35,7 @@ class Database:
         self.paper = paper
         self._connection = connect(threads=1)
         self._studies: dict[str, Mapping[str, pa.Table]] = {}
-        self._made: set[tuple[str, str]] = set()
+        self._view_names: set[tuple[str, str]] = set()
         _functions(self._connection)
 
     def add(self, study: str, tables: Mapping[str, pa.Table]) -> None:
@@ -48,12 +48,12 @@ class Database:
         tables
             By name; fetched when a query needs them.
         """
-        for schema, name in [pair for pair in self._made if pair[0] == study]:
+        for schema, name in [pair for pair in self._view_names if pair[0] == study]:
             self._connection.execute(
                 f"DROP VIEW {quote_identifier(schema)}.{quote_identifier(name)}"
             )
             self._connection.unregister(f"{schema}__{name}")
-            self._made.discard((schema, name))
+            self._view_names.discard((schema, name))
         self._studies[study] = tables
 
     def query(self, text: str, file: Path, key_path: str) -> pa.Table:
@@ -107,7 +107,7 @@ class Database:
     def _need(self, schema: str, name: str, file: Path, key_path: str) -> None:
         from ackclock.errors import suggestion
 
-        if (schema, name) in self._made:
+        if (schema, name) in self._view_names:
             return
         if not schema:
             message = f'the table "{name[:200]}" is named without its study; expected STUDY.TABLE'
@@ -126,7 +126,7 @@ class Database:
         source = quote_identifier(f"{schema}__{name}")
         view = f"{quote_identifier(schema)}.{quote_identifier(name)}"
         run(f"CREATE VIEW {view} AS SELECT {columns} FROM {source}")
-        self._made.add((schema, name))
+        self._view_names.add((schema, name))
 
 
 def _select_signed(schema: pa.Schema) -> str:

@@ -84,7 +84,7 @@ def count_family(claims: Iterable[ClaimResult]) -> int:
     claims
         Of one paper or dossier.
     """
-    return sum(_is_member(part) for claim in claims for part in claim.parts)
+    return sum(_is_member(part) for claim in claims for part in claim.results)
 
 
 def describe_family(size: int) -> str:

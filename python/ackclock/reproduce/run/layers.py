@@ -44,7 +44,7 @@ class Row:
 
     Parameters
     ----------
-    at
+    columns
         Columns of the query, with the mean in place of single values.
     low, high
         Interval; NaN if there is none.
@@ -52,13 +52,13 @@ class Row:
         Replicates.
     """
 
-    at: Mapping[str, Any]
+    columns: Mapping[str, Any]
     low: float
     high: float
     count: int
 
     def __getitem__(self, name: str) -> Any:
-        return self.at.get(name)
+        return self.columns.get(name)
 
 
 def layers(figure: Figure, database: Database) -> dict[str, list[Row]]:
@@ -160,7 +160,7 @@ def csv_columns(figure: Figure, rows_by_layer: Mapping[str, Sequence[Row]]) -> l
     for layer, content in rows_by_layer.items():
         for row in content:
             out: dict[str, Any] = {"layer": layer} if len(rows_by_layer) > 1 else {}
-            out |= {key: value for key, value in row.at.items() if key not in ("low", "high")}
+            out |= {key: value for key, value in row.columns.items() if key not in ("low", "high")}
             if intervals and figure.entry["kind"] in _KEYS:
                 ends = (row.low, row.high)
                 out["low"], out["high"] = (None if math.isnan(end) else end for end in ends)

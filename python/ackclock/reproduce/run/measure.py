@@ -40,7 +40,7 @@ class ClaimResult:
     ----------
     claim
         The claim.
-    parts
+    results
         Numbers in order of checks and parts.
     verdict
         What follows from them.
@@ -49,7 +49,7 @@ class ClaimResult:
     """
 
     claim: Claim
-    parts: tuple[Part, ...]
+    results: tuple[Part, ...]
     verdict: Verdict
     reason: str
     outcome: Outcome | None = None
@@ -61,7 +61,7 @@ class ClaimResult:
     def deciding(self) -> Part | None:
         """The number that decides: the first that is missed, else undecided, else met."""
         order = {"missed": 0, "undecided": 1, "met": 2}
-        parts = [part for part in self.parts if not part.ours]
+        parts = [part for part in self.results if not part.ours]
         return min(parts, key=lambda part: order[part.outcome], default=None)
 
     @property
@@ -70,7 +70,7 @@ class ClaimResult:
 
         `right` counts estimates that are where they are expected, whatever their intervals.
         """
-        numbers = [number for number in self.parts if not number.ours]
+        numbers = [number for number in self.results if not number.ours]
         counts = dict.fromkeys(("met", "missed", "undecided", "right"), 0)
         for number in numbers:
             counts[number.outcome] += 1
@@ -84,7 +84,7 @@ class ClaimResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of ``claims.json``. Several numbers are tables of part and number."""
-        claim, numbers, standing = self.claim, self.parts, self.standing
+        claim, numbers, standing = self.claim, self.results, self.standing
         several = len(numbers) > 1
         deciding = self.deciding
 
@@ -283,7 +283,7 @@ def _parts(
     fixed: Database | None,
 ) -> list[Part]:
     """Judge every part of one check."""
-    key_path = f"{check.place}.measure"
+    key_path = f"{check.path}.measure"
 
     def wrong(message: str) -> PaperError:
         return PaperError([Problem(key_path, message, str(claim.file))])
@@ -323,7 +323,7 @@ def _parts(
             raise PaperError(
                 [
                     Problem(
-                        f"{check.place}.expect",
+                        f"{check.path}.expect",
                         f"the measure has no number in a column {error}; {hint}",
                         str(claim.file),
                     )
@@ -348,7 +348,7 @@ def _unchanging(claim: Claim, check: Check, fixed: Database | None) -> dict[str,
     if fixed is None:
         return {}
     try:
-        table = fixed.query(check.measure, claim.file, f"{check.place}.measure")
+        table = fixed.query(check.measure, claim.file, f"{check.path}.measure")
     except PaperError:
         return {}
     values_by_part = {}

@@ -298,7 +298,7 @@ class Judged:
     ----------
     paper, tier
         Of the reproduction.
-    wanted
+    claims
         Claims to judge.
     missing
         Studies that were not run, with the reason.
@@ -308,7 +308,7 @@ class Judged:
 
     paper: PaperData
     tier: str
-    wanted: Sequence[Claim]
+    claims: Sequence[Claim]
     missing: Mapping[str, str]
     looks: Mapping[str, int]
     database: Database = field(init=False)
@@ -340,7 +340,7 @@ class Judged:
             Studies that were run.
         """
         random = {name: result.is_random for name, result in study_results.items()}
-        claim_ids = {claim.id for claim in self.wanted} or set(self.paper.claims)
+        claim_ids = {claim.id for claim in self.claims} or set(self.paper.claims)
         evaluated = [
             evaluate(
                 claim,
@@ -391,7 +391,7 @@ def _queries(paper: PaperData) -> Iterator[tuple[Path, str, str]]:
             yield figure.file, f"figure[{figure.id}].{key}", text
     for claim in paper.claims.values():
         for check in claim.checks:
-            yield claim.file, f"{check.place}.measure", check.measure
+            yield claim.file, f"{check.path}.measure", check.measure
 
 
 def _run(

@@ -261,7 +261,9 @@ def run_study(
     is_random = sweep.case.is_random and len(fixed) < len(result.slots)
     fixed_tables = None
     if fixed:
-        fixed_tables = tables_of(SweepResult(result.sweep, fixed, result.keeper, wanted=len(fixed)))
+        fixed_tables = tables_of(
+            SweepResult(result.sweep, fixed, result.keeper, requested=len(fixed))
+        )
     return StudyResult(study.name, tables_of(result), is_random, _provenance(result), fixed_tables)
 
 

@@ -43,7 +43,7 @@ def write_measured(result: ClaimResult) -> str:
     if number is None:
         return "-"
     text = bounds(number.measured, number.low, number.high)
-    count = sum(not other.ours for other in result.parts)
+    count = sum(not other.ours for other in result.results)
     if count == 1:
         return text
     met = result.orders["met"]

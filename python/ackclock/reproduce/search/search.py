@@ -370,7 +370,7 @@ class _Runner:
         )  # fmt: skip
         self.report = means.report
         self.database = Database(space.paper)
-        self._kept: dict[str, StudyResult] = {}
+        self._results: dict[str, StudyResult] = {}
 
     def next_rung(self, rung: design.Rung, at: Tried, values: dict[str, Any], text: str) -> Tried:
         """The point with its votes at one more rung."""
@@ -409,11 +409,11 @@ class _Runner:
         paper = self.space.paper
         changes = paper.changes(name, values)
         key = json.dumps([name, rung.tier, rung.seeds, shift, changes], sort_keys=True)
-        if key in self._kept:
-            return self._kept[key]
+        if key in self._results:
+            return self._results[key]
         result = run_study(paper, paper.studies[name], rung.tier, self.means, sweep=sweep)
         if changes == paper.defaults(name):
-            self._kept[key] = result
+            self._results[key] = result
         return result
 
 

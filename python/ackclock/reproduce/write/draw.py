@@ -439,7 +439,7 @@ def _table(
     The column ``underline`` of the entry names those of each row that are underlined.
     """
     del layers
-    rows = [row.at for row in inside.get("data", ())][:MOST_ROWS]
+    rows = [row.columns for row in inside.get("data", ())][:MOST_ROWS]
     axes.set_axis_off()
     if rows:
         names = [name for name in rows[0] if name not in ("panel", entry.get("underline"))]

@@ -129,7 +129,7 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
                 "expected": number.expected.replace(" %", "\u00a0%"),
                 "outcome": number.outcome,
             }
-            for number in result.parts
+            for number in result.results
         ],
     }
 

@@ -63,7 +63,7 @@ def _csv(sensitivity: Sensitivity, path: Path) -> None:
         writer.writerow(head)
         for trial in sensitivity.trials:
             values = [write_value({**defaults, **trial.values}[name]) for name in names]
-            for number in trial.result.parts:
+            for number in trial.result.results:
                 writer.writerow(
                     [*values, number.name, number.measured, number.low, number.high,
                      number.expected, number.outcome, trial.result.verdict]
@@ -84,7 +84,9 @@ def draw(sensitivity: Sensitivity) -> Canvas:
     from ackclock.plot import style
 
     names = list(
-        dict.fromkeys(number.name for trial in sensitivity.trials for number in trial.result.parts)
+        dict.fromkeys(
+            number.name for trial in sensitivity.trials for number in trial.result.results
+        )
     )
     names = names[:4] or [""]
     rows = len(sensitivity.trials)
@@ -114,14 +116,14 @@ def _panel(axes: Any, sensitivity: Sensitivity, name: str) -> None:
     """One number of the claim: its interval in every trial, what is expected shaded."""
     for row, trial in enumerate(sensitivity.trials):
         look = LOOK[trial.result.verdict]
-        for number in trial.result.parts:
+        for number in trial.result.results:
             if number.name == name and number.measured is not None:
                 if number.low is not None and number.high is not None:
                     axes.plot(
                         [number.low, number.high], [row, row], color=look["color"], linewidth=2
                     )
                 axes.plot(number.measured, row, linestyle="", markersize=7, **look)
-    goals = {p.goal for t in sensitivity.trials for p in t.result.parts if p.name == name}
+    goals = {p.goal for t in sensitivity.trials for p in t.result.results if p.name == name}
     goal = goals.pop() if len(goals) == 1 else None
     if goal is not None:
         x_limits = axes.get_xlim()

@@ -21,12 +21,12 @@ class Algorithm:
     ----------
     kind
         Its name in the registry.
-    given
+    parameters
         Parameters by name.
     """
 
     kind: str
-    given: dict[str, Any]
+    parameters: dict[str, Any]
 
     @classmethod
     def of(cls, spec: str | dict[str, Any]) -> Algorithm:
@@ -53,7 +53,7 @@ class Algorithm:
         quantity
             The quantity, as ``rate``, ``size`` or ``duration``, if it may have a unit.
         """
-        value = self.given.get(key)
+        value = self.parameters.get(key)
         if value is None:
             return default
         if isinstance(value, str):
@@ -123,7 +123,7 @@ class Link:
         return self.loss > 0 or any(ratio > 0 for _, ratio in self.losses)
 
     @property
-    def place(self) -> str:
+    def base_path(self) -> str:
         """Where the scenario defines the link, as a path."""
         return self.path.rpartition(".")[0] or self.path
 

@@ -131,7 +131,7 @@ class FileProblems:
 
     def __init__(self, path: Path, key: str) -> None:
         self.path, self.key = path, key
-        self.found: list[Problem] = []
+        self.problems: list[Problem] = []
         self.more = 0
 
     def add(self, line: int, message: str) -> None:
@@ -144,8 +144,8 @@ class FileProblems:
         message
             What is wrong.
         """
-        if len(self.found) < _MOST_REPORTED:
-            self.found.append(Problem(self.key, f"line {line}: {message}", str(self.path)))
+        if len(self.problems) < _MOST_REPORTED:
+            self.problems.append(Problem(self.key, f"line {line}: {message}", str(self.path)))
         else:
             self.more += 1
 
@@ -163,7 +163,7 @@ class FileProblems:
     def list_reported(self) -> list[Problem]:
         """Those that are reported, and how many there are besides."""
         more = [Problem(self.key, f"and {self.more} more", str(self.path))] if self.more else []
-        return [*self.found, *more]
+        return [*self.problems, *more]
 
 
 def _rows(path: Path, key: str, *needed: tuple[str, ...]) -> list[csv_rows.Row]:

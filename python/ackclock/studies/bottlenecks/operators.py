@@ -32,7 +32,7 @@ class Network:
         What to call it.
     graph
         Nodes and directed links: those of row i are links 2 i and 2 i + 1.
-    places
+    coordinates
         Longitude and latitude of each node [degrees], ``(n_nodes, 2)``; NaN where not known.
     aliases
         Other names of nodes, such as their ids in the file.
@@ -44,7 +44,7 @@ class Network:
 
     title: str
     graph: Graph
-    places: Floats
+    coordinates: Floats
     aliases: dict[str, str]
     risk_groups: dict[str, tuple[int, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -37,7 +37,7 @@ class Conformance(Outcome):
         Name of the control.
     rows
         One a check.
-    shown
+    details
         What a page shows of each case; empty where that was not requested.
     """
 
@@ -48,7 +48,7 @@ class Conformance(Outcome):
     source: str
     control: str
     rows: tuple[Row, ...]
-    shown: Mapping[str, Shown] = field(default_factory=dict, repr=False)
+    details: Mapping[str, Shown] = field(default_factory=dict, repr=False)
 
     @property
     def passed(self) -> bool:
@@ -106,7 +106,7 @@ class Conformance(Outcome):
         return html(
             self.rows,
             self.verdicts(),
-            self.shown,
+            self.details,
             control=self.control,
             title=self.title,
             source=self.source,

@@ -258,19 +258,19 @@ def _load(file: Path, problems: list[Problem]) -> dict[str, Any]:
 class _Form:
     """Takes keys out of a table and notes what is missing, of the wrong type, or left over."""
 
-    def __init__(self, data: Any, file: Path, problems: list[Problem], place: str = "") -> None:
+    def __init__(self, data: Any, file: Path, problems: list[Problem], base_path: str = "") -> None:
         self.data = dict(data) if isinstance(data, dict) else {}
-        self.file, self.problems, self.place = file, problems, place
-        self.known: list[str] = []
+        self.file, self.problems, self.base_path = file, problems, base_path
+        self.known_keys: list[str] = []
         if not isinstance(data, dict):
             self.wrong("", "is not a table")
 
     def wrong(self, key: str, message: str) -> None:
-        path = f"{self.place}.{key}".strip(".")
+        path = f"{self.base_path}.{key}".strip(".")
         self.problems.append(Problem(path, message, str(self.file)))
 
     def take(self, key: str, kind: type, default: Any, expected: str) -> Any:
-        self.known.append(key)
+        self.known_keys.append(key)
         if key not in self.data:
             if default is None:
                 self.wrong(key, f"is missing; expected {expected}")
@@ -291,7 +291,7 @@ class _Form:
         content = self.data.get(key)
         if not isinstance(content, list):
             return (self.text(key),)
-        self.known.append(key)
+        self.known_keys.append(key)
         del self.data[key]
         if not content or not all(isinstance(entry, str) for entry in content):
             self.wrong(key, f"is {content!r}; expected text or a list of text")
@@ -310,12 +310,12 @@ class _Form:
 
     def forms(self, key: str) -> list[_Form]:
         rows: list[Any] = self.take(key, list, [], "a list of tables")
-        place = f"{self.place}.{key}".strip(".")
+        place = f"{self.base_path}.{key}".strip(".")
         return [_Form(row, self.file, self.problems, f"{place}[{i}]") for i, row in enumerate(rows)]
 
     def close(self) -> None:
         for key in self.data:
-            self.wrong(key, f"is not known; {suggestion(key, self.known)}")
+            self.wrong(key, f"is not known; {suggestion(key, self.known_keys)}")
 
 
 def _case(file: Path, problems: list[Problem]) -> Case:
@@ -350,7 +350,7 @@ def _trigger(form: _Form) -> Trigger:
     losses = None
     loss_table = form.table("lose")
     if loss_table:
-        inner = _Form(loss_table, form.file, form.problems, f"{form.place}.lose")
+        inner = _Form(loss_table, form.file, form.problems, f"{form.base_path}.lose")
         losses = Losses(
             inner.text("link"), inner.text("at"), inner.count("every"), inner.count("count")
         )
@@ -370,7 +370,7 @@ def _trigger(form: _Form) -> Trigger:
 
 def _check(form: _Form) -> Check:
     goal = {key: form.data.pop(key) for key in (*GOALS, "tolerance") if key in form.data}
-    form.known += [*GOALS, "tolerance"]
+    form.known_keys += [*GOALS, "tolerance"]
     check = Check(
         form.count("step"),
         form.text("text"),

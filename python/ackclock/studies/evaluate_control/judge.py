@@ -58,18 +58,18 @@ class Neighbour:
     share
         Goodput of an own flow over that of a flow of the other, in all environments together; 1 is
         equal. As `kept` a geometric mean over replicates, see `mean_ratio`.
-    kept
+    retained
         Goodput of a flow of the other beside own flows, over its goodput among its own kind: 1
         where they change nothing, 0 where they take all, above 1 where it gains.
     """
 
     share: Mean
-    kept: Mean
+    retained: Mean
 
     @property
     def is_harmed(self) -> bool:
         """Whether the other gets less than among its own kind, beyond the 95 % interval."""
-        return self.kept.high < 1
+        return self.retained.high < 1
 
 
 @dataclass(frozen=True)

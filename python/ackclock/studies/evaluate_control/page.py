@@ -97,7 +97,9 @@ def _sharing(judgement: Judgement) -> str:
         ]
         for other in rivals:
             neighbour = judgement.neighbours[router, other]
-            cells.append(f"{decimals(neighbour.share.mean, 2)} ({percent(neighbour.kept.mean, 0)})")
+            cells.append(
+                f"{decimals(neighbour.share.mean, 2)} ({percent(neighbour.retained.mean, 0)})"
+            )
         rows.append(cells)
     about = (
         f"Sharing with SACK: (max-min)/mean among its own kind; beside five flows of another,"
@@ -201,8 +203,8 @@ def _harm(judgement: Judgement) -> str:
     harmed = [pair for pair, neighbour in judgement.neighbours.items() if neighbour.is_harmed]
     if not harmed:
         return "Beside it no other gets less than among its own kind, by these intervals."
-    router, rival = min(harmed, key=lambda pair: judgement.neighbours[pair].kept.mean)
-    kept_share = judgement.neighbours[router, rival].kept
+    router, rival = min(harmed, key=lambda pair: judgement.neighbours[pair].retained.mean)
+    kept_share = judgement.neighbours[router, rival].retained
     low, high = (percent(end, 0) for end in (max(kept_share.low, 0.0), kept_share.high))
     share_text = f"{percent(kept_share.mean, 0)} [{low}, {high}]"
     return (

@@ -74,7 +74,7 @@ class Evaluation(Outcome):
                 for s, (e, gap, other) in judgement.worst.items()
             },
             "sharing": [
-                row({"router": router, "other": other}, share=n.share, kept=n.kept)
+                row({"router": router, "other": other}, share=n.share, kept=n.retained)
                 for (router, other), n in judgement.neighbours.items()
             ],
             "user_code_hash": self._code_hash(),

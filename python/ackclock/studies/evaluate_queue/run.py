@@ -184,7 +184,7 @@ def evaluate_queue(
             )
         if result.interrupted:
             raise KeyboardInterrupt
-        runs += result.wanted
+        runs += result.requested
         one_run += len(one_run_points(result.slots, result.digests))
         points += len(study_sweep.points)
         hashes = (summary.get("user_code_hash") for summary in result.summaries.values())

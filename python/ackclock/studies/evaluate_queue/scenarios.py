@@ -31,7 +31,7 @@ RENO: Data = {"cc": "aimd", "recovery": "sack", "start_jitter": "1 s"}
 class Tier:
     """How much is run."""
 
-    others: tuple[str, ...] | None
+    rivals: tuple[str, ...] | None
     duration_s: float
     reps: int
 
@@ -184,7 +184,7 @@ def queues(subject: Subject, tier: Tier) -> dict[str, Any]:
     """
     from ackclock.catalogue import schema
 
-    other_queues = tier.others or tuple(schema.catalogue()["qdisc"])
+    other_queues = tier.rivals or tuple(schema.catalogue()["qdisc"])
     named = {DROP_TAIL: "fifo", **{name: name for name in other_queues if name != "fifo"}}
     rivals = {label: value for label, value in named.items() if label != subject.label}
     return {subject.label: subject.value, **rivals}

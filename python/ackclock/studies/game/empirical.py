@@ -41,15 +41,15 @@ class Played:
     ----------
     game
         What was played.
-    seen
+    payoffs
         Payoffs by network, profile, strategy: one per replicate.
     """
 
     def __init__(
-        self, game: Game, seen: Mapping[str, Mapping[Profile, Mapping[int, Real]]]
+        self, game: Game, payoffs: Mapping[str, Mapping[Profile, Mapping[int, Real]]]
     ) -> None:
         self.game = game
-        self.seen = seen
+        self.payoffs = payoffs
         self.names = list(game.strategies)
 
     def judge_profiles(self, network: str) -> list[Judged]:
@@ -60,8 +60,8 @@ class Played:
         network
             Its name.
         """
-        seen = self.seen[network]
-        return [self._judge(seen, profile) for profile in seen]
+        payoffs = self.payoffs[network]
+        return [self._judge(payoffs, profile) for profile in payoffs]
 
     def _judge(
         self, payoffs_of_profile: Mapping[Profile, Mapping[int, Real]], profile: Profile
@@ -87,12 +87,12 @@ class Played:
         )
 
     def _gains(
-        self, seen: Mapping[Profile, Mapping[int, Real]], profile: Profile
+        self, payoffs: Mapping[Profile, Mapping[int, Real]], profile: Profile
     ) -> Iterator[tuple[Gain, float]]:
         """What each change gains, and the p-value of the gain that one bears."""
         for left, right, moved in deviations(profile):
-            if moved in seen:
-                now, then = seen[profile][left], seen[moved][right]
+            if moved in payoffs:
+                now, then = payoffs[profile][left], payoffs[moved][right]
                 least = self.game.tolerance * abs(float(now.mean()))
                 gain = Gain(self.names[left], self.names[right], Mean.of(then - now), least)
                 yield gain, mean_p_value(list(then - now), least)
@@ -116,7 +116,7 @@ class Played:
         ]
         if not resting or min(judged_profile.welfare.mean for judged_profile in judged) <= 0:
             return None
-        payoffs_of_profile = self.seen[network]
+        payoffs_of_profile = self.payoffs[network]
 
         def chosen_by(judged_profile: Judged) -> float:
             values = welfare(payoffs_of_profile, judged_profile.profile)
@@ -142,7 +142,7 @@ class Played:
         dict
             By what the others play, by what the one plays.
         """
-        payoffs_of_profile = self.seen[network]
+        payoffs_of_profile = self.payoffs[network]
         reply_of_name: dict[str, dict[str, Mean]] = {}
         for other, name in enumerate(self.names):
             row = {}
@@ -159,7 +159,7 @@ class Played:
     def to_dict(self) -> dict[str, Any]:
         """Give all of it as plain data, for JSON."""
         networks = {}
-        for network in self.seen:
+        for network in self.payoffs:
             price = self.price(network)
             networks[network] = {
                 "profiles": [
@@ -197,7 +197,7 @@ class Played:
             network: Findings(
                 self.judge_profiles(network), self.replies(network), self.price(network)
             )
-            for network in self.seen
+            for network in self.payoffs
         }
         head = f"{game.title}: {game.players} players"
         return text(head, game.payoff.kind, game.reps, self.names, found)

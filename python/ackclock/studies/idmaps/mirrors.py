@@ -34,7 +34,7 @@ class MirrorChoice:
 
     Parameters
     ----------
-    clients, chosen
+    clients, choices
         Numbers of hosts, of shape (n,).
     chosen_s, nearest_s
         True round-trip times to the mirror chosen and to the nearest [s], of shape (n,).
@@ -43,7 +43,7 @@ class MirrorChoice:
     """
 
     clients: Whole
-    chosen: Whole
+    choices: Whole
     chosen_s: Real
     nearest_s: Real
     random_s: Real

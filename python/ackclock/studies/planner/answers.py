@@ -121,9 +121,9 @@ def text(answer: Answer | Sampled) -> str:
 
 def _of_report(answer: Overview, name: str) -> str:
     """The answer to one question of a report, whose inputs are said once above all."""
-    if name not in answer.parts:
+    if name not in answer.sections:
         return f"no answer: {answer.without[name]}"
-    return text(answer.parts[name]).partition("\n")[2].lstrip("\n")
+    return text(answer.sections[name]).partition("\n")[2].lstrip("\n")
 
 
 @sentences.register
@@ -136,7 +136,7 @@ def _(answer: Overview) -> list[str]:
             lines.append(f"{HEADINGS[name]}: no answer, {answer.without[name]}")
             continue
         new_lines = [
-            line for line in sentences(answer.parts[name])[1:] if line not in opening_lines
+            line for line in sentences(answer.sections[name])[1:] if line not in opening_lines
         ]
         first, last = {"load": (0, 1), "failures": (2, 3), "upgrades": (0, 2), "weights": (0, 1)}[
             name
@@ -147,7 +147,7 @@ def _(answer: Overview) -> list[str]:
 
 @tables.register
 def _(answer: Overview) -> list[Table]:
-    return [table for part in answer.parts.values() for table in tables(part)]
+    return [table for part in answer.sections.values() for table in tables(part)]
 
 
 @sentences.register
@@ -431,11 +431,11 @@ def _(answer: Enforcement) -> list[str]:
         return [*lines, "no link overflows: fair queueing would change nothing"]
     lost = answer.demanded - nowhere.polite
     lines.append(f"without fair queueing the others lose {_bps(lost)}")
-    if not answer.chosen.routers:
+    if not answer.best.routers:
         return [*lines, "no router where fair queueing would help them was found"]
-    saved = answer.chosen.polite - nowhere.polite
+    saved = answer.best.polite - nowhere.polite
     of_loss = f", {percent(saved / lost)} of that," if lost > 0 else ""
-    lines.append(f"fair queueing at {', '.join(answer.chosen.routers)} saves {_bps(saved)}{of_loss}"
+    lines.append(f"fair queueing at {', '.join(answer.best.routers)} saves {_bps(saved)}{of_loss}"
                  f" and everywhere {_bps(everywhere.polite - nowhere.polite)}")  # fmt: skip
     lines.append(
         {
@@ -453,7 +453,7 @@ def _(answer: Enforcement) -> list[Table]:
     nowhere, most, everywhere = answer.baselines
     rows = [
         [
-            "found" if outcome is answer.chosen else outcome.label,
+            "found" if outcome is answer.best else outcome.label,
             _join_names(outcome.routers) if outcome is not everywhere else "all",
             _bps(outcome.polite),
             percent(outcome.polite / answer.demanded) if answer.demanded else "",
@@ -464,7 +464,7 @@ def _(answer: Enforcement) -> list[Table]:
         for outcome in (
             nowhere,
             most,
-            *([answer.chosen] if answer.chosen.routers else []),
+            *([answer.best] if answer.best.routers else []),
             everywhere,
         )
     ]
@@ -472,8 +472,7 @@ def _(answer: Enforcement) -> list[Table]:
     result_tables: list[Table] = [("", head, rows)]
     if answer.steps:
         steps = [
-            [name, _bps(step)]
-            for name, step in zip(answer.chosen.routers, answer.steps, strict=True)
+            [name, _bps(step)] for name, step in zip(answer.best.routers, answer.steps, strict=True)
         ]
         result_tables.append(("one after the other", ["with also", "others get"], steps))
     return result_tables

@@ -99,7 +99,7 @@ class Enforcement:
         Polite demand, and that of the fire hoses before they turned [bit/s]; means over draws.
     candidates
         Routers at which fair queueing can change anything.
-    chosen
+    best
         With the routers found.
     baselines
         With none, with the routers of the most overloaded links, with all.
@@ -123,7 +123,7 @@ class Enforcement:
     demanded: float
     hosed: float
     candidates: int
-    chosen: Outcome
+    best: Outcome
     baselines: tuple[Outcome, ...]
     steps: tuple[float, ...]
     proof: Literal["exact", "bound", "none"]
@@ -143,7 +143,7 @@ class Enforcement:
             "polite_demand_bps": self.demanded,
             "hoses_demand_bps": self.hosed,
             "candidates": self.candidates,
-            "chosen": self.chosen.to_data(),
+            "chosen": self.best.to_data(),
             "baselines": [baseline.to_data() for baseline in self.baselines],
             "steps_bps": list(self.steps),
             "proof": self.proof,

@@ -92,7 +92,7 @@ class DemandParts:
         return self._order[1]
 
     @cached_property
-    def given(self) -> tuple[Ids, Ids, Ids] | None:
+    def on_given_paths(self) -> tuple[Ids, Ids, Ids] | None:
         """Parts on given paths, in the order of the file, and offsets and links of the paths."""
         if self.paths is None:
             return None

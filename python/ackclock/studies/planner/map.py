@@ -58,7 +58,7 @@ def draw_map(
     from ackclock.plot.notebook import NotebookFigure
 
     graph = situation.network.graph
-    positions = arrange_nodes(graph, situation.network.places)
+    positions = arrange_nodes(graph, situation.network.coordinates)
     used = utilisation.reshape(-1, 2).max(axis=1)
     rows = np.arange(situation.links)
     segments = np.array([(positions[graph.src[2 * r]], positions[graph.dst[2 * r]]) for r in rows])

@@ -39,14 +39,14 @@ class Overview:
     ----------
     situation
         Network and demands.
-    parts
+    sections
         Answers by question, in the order of `HEADINGS`.
     without
         Why a question has no answer, by question.
     """
 
     situation: Situation
-    parts: dict[str, Utilisation | Survey | Upgrades | Found]
+    sections: dict[str, Utilisation | Survey | Upgrades | Found]
     without: dict[str, str]
 
     def to_data(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Overview:
         return {
             "question": "report",
             "network": self.situation.network.title,
-            **{name: part.to_data() for name, part in self.parts.items()},
+            **{name: part.to_data() for name, part in self.sections.items()},
             "without": self.without,
         }
 

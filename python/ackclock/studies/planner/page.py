@@ -36,7 +36,7 @@ def picture(answer: Answer) -> Figure:
     title = situation.network.title
     match answer:
         case Overview():
-            return picture(next(iter(answer.parts.values())))
+            return picture(next(iter(answer.sections.values())))
         case Utilisation():
             many = len(answer.used) > 1
             label = "load over capacity" + (", 95th percentile" if many else "")
@@ -67,7 +67,7 @@ def picture(answer: Answer) -> Figure:
                 answer.loads / situation.capacity,
                 title=f"{title}{situation.when()}: routers for fair queueing",
                 label="what arrives over capacity, without fair queueing",
-                nodes=answer.chosen.routers,
+                nodes=answer.best.routers,
             )
         case Found():
             used = situation.with_cost(answer.cost).utilisation
@@ -136,8 +136,8 @@ class Report(Outcome):
             return [_part("", [], self.figure, answer)]
         sections = []
         for name, heading in HEADINGS.items():
-            if name in answer.parts:
-                of = answer.parts[name]
+            if name in answer.sections:
+                of = answer.sections[name]
                 sections.append(_part(heading, sentences(of)[1:], picture(of), of))
             else:
                 sections.append({"heading": heading, "text": [answer.without[name]], "figures": [],
@@ -159,6 +159,6 @@ class Report(Outcome):
         save(self.figure, folder / "map.svg", command=command)
         answer = self.answer
         if isinstance(answer, Overview):
-            answer = answer.parts.get("weights", answer)
+            answer = answer.sections.get("weights", answer)
         if isinstance(answer, Found):
             write_weights(answer, folder / "weights.csv")

@@ -110,7 +110,7 @@ class Situation:
             Demand of each pair; left out: at the time that is looked at. Flows are those of that
             time.
         """
-        graph, hashing, demand_parts = self.network.graph, self.hashing, self.parts
+        graph, hashing, demand_parts = self.network.graph, self.hashing, self.demand_parts
         of_pair = self.volume if volume is None else volume
         flows, first = (None, None) if hashing is None else demand_parts.flows(self.flows())
         return _core.IgpCore(
@@ -126,11 +126,11 @@ class Situation:
             first=first,
             seed=1 if hashing is None else hashing.seed,
             same=False if hashing is None else hashing.same,
-            given=demand_parts.given,
+            given=demand_parts.on_given_paths,
         )
 
     @cached_property
-    def parts(self) -> DemandParts:
+    def demand_parts(self) -> DemandParts:
         """What the engine routes: each demand, or its parts if it is given paths."""
         return DemandParts(len(self.demands.source), self.paths)
 
@@ -154,7 +154,7 @@ class Situation:
             Part of each demand that arrives, and whether the rates came to rest.
         """
         arriving_share, _, settled = self.core(volume).kept(up=up, rounds=rounds)
-        return self.parts.by_pair(arriving_share), settled
+        return self.demand_parts.by_pair(arriving_share), settled
 
     def flows(self) -> Ids:
         """Number of flows of each pair at the time that is looked at, where routers hash them."""
@@ -206,7 +206,7 @@ class Situation:
 
         self.check_paths(positive)
         source, target = self.demands.source[positive], self.demands.target[positive]
-        graph, demand_parts = replace(self.network.graph, cost=self.cost), self.parts
+        graph, demand_parts = replace(self.network.graph, cost=self.cost), self.demand_parts
         row_of_pair = np.cumsum(positive) - 1
         if self.hashing is None:
             of = np.flatnonzero(positive[demand_parts.owner])
@@ -241,13 +241,13 @@ class Situation:
         from ackclock.engines.fluid.graph import Traffic
         from ackclock.engines.fluid.routing import routes
 
-        demand_parts, demands = self.parts, self.demands
+        demand_parts, demands = self.demand_parts, self.demands
         ends = demands.source[demand_parts.owner[of]], demands.target[demand_parts.owner[of]]
         offsets, hops = routes(graph, Traffic(*ends), "cost")
-        if demand_parts.given is None:
+        if demand_parts.on_given_paths is None:
             return offsets, hops
         rows = np.split(hops, offsets[1:-1])
-        parts_on_paths, begins, links = demand_parts.given
+        parts_on_paths, begins, links = demand_parts.on_given_paths
         row_of_part = {int(part_id): i for i, part_id in enumerate(of)}
         for path, part_id in enumerate(parts_on_paths.tolist()):
             if part_id in row_of_part:

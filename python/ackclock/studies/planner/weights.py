@@ -184,11 +184,11 @@ def least_utilisation(situation: Situation) -> float | None:
     targets = np.unique(demands.target)
     if len(targets) * m > _MOST_VARIABLES:
         return None
-    demand_parts, on_paths = situation.parts, np.zeros(m)
+    demand_parts, on_paths = situation.demand_parts, np.zeros(m)
     volume = situation.volume[demand_parts.owner] * demand_parts.share
     routed = ~np.isin(demand_parts.owner, situation.without_path(situation.volume > 0))
-    if demand_parts.given is not None:
-        parts_on_paths, offsets, hops = demand_parts.given
+    if demand_parts.on_given_paths is not None:
+        parts_on_paths, offsets, hops = demand_parts.on_given_paths
         np.add.at(on_paths, hops, np.repeat(volume[parts_on_paths], np.diff(offsets)))
         routed[parts_on_paths] = False
     links = np.arange(m)

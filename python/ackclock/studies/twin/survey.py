@@ -95,7 +95,7 @@ class Survey:
     def reasons(self) -> list[tuple[str, str, int]]:
         """Law, reason without its numbers, and how often, for predictions that part with one."""
         found = Counter(
-            (row.law.name, _NUMBER.sub("N", row.found.limit))
+            (row.law.name, _NUMBER.sub("N", row.prediction.limit))
             for _, row in self.rows
             if row.verdict == "parts, known"
         )

@@ -28,17 +28,17 @@ class Row:
     ----------
     law
         The law.
-    found
+    prediction
         What it predicts and what was measured.
     """
 
     law: Law
-    found: Prediction
+    prediction: Prediction
 
     @property
     def deviation(self) -> float:
         """How far the measurement is outside what the law predicts, relative to it; signed."""
-        low, high, measured = self.found.low, self.found.high, self.found.measured
+        low, high, measured = self.prediction.low, self.prediction.high, self.prediction.measured
         if low <= measured <= high:
             return 0.0
         bound = high if measured > high else low
@@ -54,29 +54,29 @@ class Row:
         """``agrees``; ``parts, known`` where the law does not know something; or ``parts``."""
         if self.agrees:
             return "agrees"
-        return "parts, known" if self.found.limit else "parts"
+        return "parts, known" if self.prediction.limit else "parts"
 
     @property
     def sentence(self) -> str:
         """Where they part, and by how much."""
         side = "above" if self.deviation > 0 else "below"
-        reason = f": {self.found.limit}" if self.found.limit else "; no reason is known"
+        reason = f": {self.prediction.limit}" if self.prediction.limit else "; no reason is known"
         part = percent(abs(self.deviation))
-        return f"{self.found.subject}: {part} {side} the law {self.law.name}{reason}"
+        return f"{self.prediction.subject}: {part} {side} the law {self.law.name}{reason}"
 
     def to_dict(self) -> dict[str, Any]:
         """The row as plain data."""
         return {
-            "subject": self.found.subject,
+            "subject": self.prediction.subject,
             "law": self.law.name,
             "quantity": self.law.quantity,
-            "low": self.found.low,
-            "high": self.found.high,
-            "measured": self.found.measured,
+            "low": self.prediction.low,
+            "high": self.prediction.high,
+            "measured": self.prediction.measured,
             "deviation": self.deviation,
             "accuracy": self.law.accuracy,
             "verdict": self.verdict,
-            "limit": self.found.limit,
+            "limit": self.prediction.limit,
             "source": self.law.source,
         }
 
@@ -104,11 +104,11 @@ class Twin:
         head = ["subject", "law", "quantity", "predicted", "measured", "deviation", "verdict"]
         cells = [
             [
-                row.found.subject,
+                row.prediction.subject,
                 row.law.name,
                 row.law.quantity,
-                _write_range(row.law.quantity, row.found.low, row.found.high),
-                _write_range(row.law.quantity, row.found.measured, row.found.measured),
+                _write_range(row.law.quantity, row.prediction.low, row.prediction.high),
+                _write_range(row.law.quantity, row.prediction.measured, row.prediction.measured),
                 f"{100 * row.deviation:+.0f} %",
                 row.verdict,
             ]

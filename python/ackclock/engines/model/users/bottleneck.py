@@ -54,13 +54,13 @@ class Got:
         Packets that arrive, in units of the server's rate; shape (n,).
     lost
         Packets lost, likewise.
-    held
+    queue
         Mean number of packets in the queue.
     """
 
     goodput: Real
     lost: Real
-    held: Real
+    queue: Real
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _read_user(got: Got, rates: Real, user: int) -> tuple[float, float, float]:
     return (
         float(got.goodput[user]),
         float(got.lost[user] / rates[user]),
-        float(got.held[user]),
+        float(got.queue[user]),
     )
 
 

@@ -105,7 +105,7 @@ def _settle_source(flow: Flow, limits: Limits) -> None:
     source, path = flow.sender["source"], f"{flow.path}.source"
     if not limits.offer(path, "source", source.kind, SOURCES):
         return
-    if source.given.get("schedule"):
+    if source.parameters.get("schedule"):
         limits.refuse(f"{path}.schedule", "changes of rate cannot be written; use periods")
     if source.kind != "cbr":
         limits.name(path, f"{RANDOM} for bursts and silences")
@@ -151,7 +151,7 @@ def _settle_tcp(plan: Plan, flow: Flow, limits: Limits) -> None:
 def _settle_low_p(plan: Plan, cc: Algorithm, path: str, limits: Limits) -> None:
     """Note where the loss rate at HighSpeed TCP's low window is not the one that ns-2 computes."""
     of_ns2 = 1.5 / cc.number("low_window", 38.0) ** 2
-    stated = cc.given.get("low_p")
+    stated = cc.parameters.get("low_p")
     here = (of_ns2 if plan.is_of_ns2 else 1e-3) if stated is None else float(stated)
     if abs(here / of_ns2 - 1) < SAME:
         return
@@ -170,11 +170,11 @@ def _settle_control(plan: Plan, flow: Flow, cc: Algorithm, limits: Limits) -> No
         limits.refuse(f"{path}.loss_factor", "ns-2's Vegas has 0.75")
     if cc.kind == "highspeed":
         _settle_low_p(plan, cc, path, limits)
-    if cc.kind in LINUX and cc.given:
-        key = next(iter(cc.given))
+    if cc.kind in LINUX and cc.parameters:
+        key = next(iter(cc.parameters))
         limits.refuse(f"{path}.{key}", f"parameters of ns-2's {cc.kind} cannot be set")
     for key in ("count", "first_cut", "beta_ecn"):
-        if cc.given.get(key) is not None:
+        if cc.parameters.get(key) is not None:
             limits.refuse(f"{path}.{key}", "ns-2 does not have it")
 
 
@@ -371,7 +371,9 @@ def _period_lines(plan: Plan, flow: Flow) -> list[str]:
     """When a source is on."""
     app, lines = f"$a({flow.number})", []
     end = plan.duration_s if flow.stop_s is None else flow.stop_s
-    periods = flow.sender["source"].given.get("periods") or [{"on": 0.0, "off": plan.duration_s}]
+    periods = flow.sender["source"].parameters.get("periods") or [
+        {"on": 0.0, "off": plan.duration_s}
+    ]
     for period in periods:
         on, off = (flow.start_s + _seconds(period[key]) for key in ("on", "off"))
         if on < min(off, end):

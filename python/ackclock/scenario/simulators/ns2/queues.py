@@ -45,18 +45,18 @@ def settle_links(plan: Plan, limits: Limits) -> None:
             continue
         other = ends.setdefault((link.source, link.target), link.number)
         if other != link.number:
-            limits.refuse(link.place, "ns-2 has one link from a node to another, here are two")
+            limits.refuse(link.base_path, "ns-2 has one link from a node to another, here are two")
         if link.impaired:
-            limits.refuse(f"{link.place}.impairments", "ns-2 has none of them")
+            limits.refuse(f"{link.base_path}.impairments", "ns-2 has none of them")
         if link.opportunities:
-            limits.refuse(f"{link.place}.schedule", "delivery opportunities cannot be written")
+            limits.refuse(f"{link.base_path}.schedule", "delivery opportunities cannot be written")
         if link.steps:
             limits.name(
-                f"{link.place}.schedule",
+                f"{link.base_path}.schedule",
                 "a packet that is being sent when the rate changes keeps its old rate in ns-2",
             )
         if link.loses:
-            limits.name(f"{link.place}.loss", "ns-2 draws its own random numbers")
+            limits.name(f"{link.base_path}.loss", "ns-2 draws its own random numbers")
         if limits.offer(link.path, "queue discipline", link.qdisc.kind, QUEUES):
             _settle_queue(plan, link, limits)
     if len(replayed_seeds(plan)) > 1:
@@ -75,7 +75,9 @@ def replayed_seeds(plan: Plan) -> set[int]:
     plan
         The compiled scenario.
     """
-    given = [link.qdisc.given.get("ns2_seed") for link in plan.links if link.number in plan.used]
+    given = [
+        link.qdisc.parameters.get("ns2_seed") for link in plan.links if link.number in plan.used
+    ]
     return {int(seed) for seed in given if seed is not None}
 
 
@@ -87,7 +89,7 @@ def replayed_skips(plan: Plan) -> set[int]:
     plan
         The compiled scenario.
     """
-    given = [link.qdisc.given for link in plan.links if link.number in plan.used]
+    given = [link.qdisc.parameters for link in plan.links if link.number in plan.used]
     return {int(g.get("ns2_skip") or 0) for g in given if g.get("ns2_seed") is not None}
 
 
@@ -96,34 +98,34 @@ def _fair(plan: Plan) -> list[Link]:
 
 
 def _settle_queue(plan: Plan, link: Link, limits: Limits) -> None:
-    kind, buffer_path = link.qdisc.kind, f"{link.place}.buffer"
+    kind, buffer_path = link.qdisc.kind, f"{link.base_path}.buffer"
     if link.buffer_packets is not None and link.buffer_bytes is not None:
         limits.refuse(buffer_path, "ns-2 limits packets or bytes, not both")
     if kind == "drr":
         if link.buffer_bytes is None:
             limits.refuse(buffer_path, "ns-2's DRR shares a buffer of bytes; give it in bytes")
-        if link.qdisc.given.get("aqm"):
+        if link.qdisc.parameters.get("aqm"):
             limits.refuse(f"{link.path}.aqm", "ns-2's DRR has none")
-        if link.qdisc.given.get("longest", "bytes") != "bytes":
+        if link.qdisc.parameters.get("longest", "bytes") != "bytes":
             limits.refuse(f"{link.path}.longest", "the longest queue of ns-2's DRR is by bytes")
         default = "head" if plan.is_of_ns2 else "tail"
-        if link.qdisc.given.get("victim", default) != "head":
+        if link.qdisc.parameters.get("victim", default) != "head":
             limits.refuse(f"{link.path}.victim", 'is "tail", ns-2\'s DRR drops the head')
     elif kind == "sfq":
         if link.buffer_packets is None:
             limits.refuse(buffer_path, "ns-2's SFQ has a buffer of packets; give it in packets")
         limits.name(link.path, "which flows share a queue differs: ns-2 hashes addresses")
         default = "share" if plan.is_of_ns2 else "longest"
-        if link.qdisc.given.get("rule", default) != "share":
+        if link.qdisc.parameters.get("rule", default) != "share":
             limits.refuse(f"{link.path}.rule", 'is "longest", ns-2\'s SFQ drops by "share"')
     elif kind == "red":
-        if "ns2_seed" not in link.qdisc.given:
+        if "ns2_seed" not in link.qdisc.parameters:
             reason = "ns-2 draws its own random numbers for early drops; ns2_seed replays them"
             limits.name(link.path, reason)
         if link.buffer_bytes is not None:
             limits.refuse(buffer_path, "ns-2's RED has a buffer of packets; give it in packets")
         for key, usual in (("idle_decay", True),):
-            if link.qdisc.given.get(key, usual) != usual:
+            if link.qdisc.parameters.get(key, usual) != usual:
                 limits.refuse(f"{link.path}.{key}", "ns-2's RED always has it")
     if kind in ("drr", "sfq") and plan.classes == "stream" and _is_mixed(plan, link):
         limits.refuse(
@@ -216,14 +218,16 @@ def _red_values(plan: Plan, link: Link) -> dict[str, float]:
     old = plan.era == "1999"
     number = discipline.number
     is_in_bytes = bool(number("bytes", recent))
-    mark = discipline.given.get("mark_p", 0.1 if recent else None)
+    mark = discipline.parameters.get("mark_p", 0.1 if recent else None)
     values = {
         "limit": NO_LIMIT if link.buffer_packets is None else link.buffer_packets,
         "bytes": is_in_bytes,
         "queue_in_bytes": is_in_bytes,
         "mean_pktsize": number("mean_packet", 500 if plan.is_of_ns2 else link.mean_packet),
         "thresh": number("min_th", 5 if old else 0),
-        "maxthresh": number("max_th", 15 if old and discipline.given.get("min_th") is None else 0),
+        "maxthresh": number(
+            "max_th", 15 if old and discipline.parameters.get("min_th") is None else 0
+        ),
         "q_weight": number("w_q", 0.002 if old else -1),
         "gentle": bool(number("gentle", not old)),
         "wait": bool(number("wait", plan.is_of_ns2)),

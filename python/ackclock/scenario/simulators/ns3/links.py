@@ -42,29 +42,32 @@ def settle_links(plan: Plan, limits: Limits) -> None:
         if link.number not in plan.used:
             continue
         if link.impaired:
-            limits.refuse(f"{link.place}.impairments", "none of them is written for ns-3")
+            limits.refuse(f"{link.base_path}.impairments", "none of them is written for ns-3")
         if link.opportunities:
-            limits.refuse(f"{link.place}.schedule", "delivery opportunities cannot be written")
+            limits.refuse(f"{link.base_path}.schedule", "delivery opportunities cannot be written")
         if link.drops:
-            limits.refuse(f"{link.place}.drop", "listed drops cannot be written for ns-3")
+            limits.refuse(f"{link.base_path}.drop", "listed drops cannot be written for ns-3")
         if link.loses:
-            limits.refuse(f"{link.place}.loss", "random loss is not written for ns-3")
+            limits.refuse(f"{link.base_path}.loss", "random loss is not written for ns-3")
         if link.steps:
-            limits.name(f"{link.place}.schedule", "a packet that is being sent keeps its rate")
+            limits.name(f"{link.base_path}.schedule", "a packet that is being sent keeps its rate")
         if link.buffer_packets is not None and link.buffer_bytes is not None:
-            limits.refuse(f"{link.place}.buffer", "ns-3 limits packets or bytes, not both")
+            limits.refuse(f"{link.base_path}.buffer", "ns-3 limits packets or bytes, not both")
         kind = link.qdisc.kind
         if not limits.offer(link.path, "queue discipline", kind, QUEUES):
             continue
         if kind != "fifo":
             limits.name(link.path, "one packet more waits in ns-3's device, below the discipline")
         if kind == "fq-codel" and link.buffer_packets is None and link.buffer_bytes is not None:
-            limits.refuse(f"{link.place}.buffer", "ns-3's FQ-CoDel counts packets; give packets")
-        for key, value in link.qdisc.given.items():
+            limits.refuse(
+                f"{link.base_path}.buffer", "ns-3's FQ-CoDel counts packets; give packets"
+            )
+        for key, value in link.qdisc.parameters.items():
             if value is not None and key not in WRITTEN[kind]:
                 limits.refuse(f"{link.path}.{key}", f"ns-3's {kind} has no attribute for it")
         if kind == "red" and (
-            link.qdisc.given.get("min_th") is None or link.qdisc.given.get("max_th") is None
+            link.qdisc.parameters.get("min_th") is None
+            or link.qdisc.parameters.get("max_th") is None
         ):
             limits.refuse(f"{link.path}.min_th", "is automatic; ns-3 needs min_th and max_th")
 
@@ -93,7 +96,7 @@ def discipline_lines(link: Link) -> list[str]:
         The link.
     """
     kind, number = link.qdisc.kind, link.qdisc.number
-    parameters = link.qdisc.given
+    parameters = link.qdisc.parameters
 
     def seconds(key: str, usual: float) -> str:
         return f"TimeValue(Seconds({number_text(number(key, usual, 'duration'))}))"

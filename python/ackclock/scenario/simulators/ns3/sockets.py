@@ -115,7 +115,7 @@ def _settle_source(flow: Flow, limits: Limits) -> None:
     if not limits.offer(path, "source", source.kind, SOURCES):
         return
     for key in ("schedule", "jitter", "periods"):
-        if source.given.get(key):
+        if source.parameters.get(key):
             limits.refuse(f"{path}.{key}", "sources of constant rate only are written for ns-3")
     if source.number("packet", 1000, "size") <= UDP_BYTES + PPP_BYTES:
         limits.refuse(f"{path}.packet", f"is not larger than headers, {UDP_BYTES + PPP_BYTES} B")
@@ -168,7 +168,7 @@ def _settle_control(flow: Flow, limits: Limits) -> None:
     attributes: dict[str, str] = {}
     if cc.kind == "cubic":
         attributes = {**OF_CUBIC, "reno_friendly": ""}
-        if cc.given.get("reno_friendly") in (None, True):
+        if cc.parameters.get("reno_friendly") in (None, True):
             limits.name(f"{path}.reno_friendly", "ns-3.37's CUBIC has no Reno-friendly region")
     elif cc.kind == "vegas":
         attributes = OF_VEGAS
@@ -177,7 +177,7 @@ def _settle_control(flow: Flow, limits: Limits) -> None:
         if any(cc.number(key, value) != value for key, value in usual.items()):
             limits.refuse(path, "ns-3 has AIMD(1, 0.5) only")
         attributes = dict.fromkeys(usual, "")
-    for key, value in cc.given.items():
+    for key, value in cc.parameters.items():
         if value is not None and key not in attributes:
             limits.refuse(f"{path}.{key}", f"ns-3's {CONTROLS[cc.kind]} has no attribute for it")
 
@@ -242,7 +242,7 @@ def flow_lines(plan: Plan, flow: Flow) -> list[str]:
         # What the scenario leaves out is RFC 9438's here, so the same is written there.
         usual = {"c": 0.4, "beta": 0.7, "fast_convergence": True}
         for key, name in OF_CUBIC.items():
-            value = cc.given.get(key)
+            value = cc.parameters.get(key)
             values[f"TcpCubic::{name}"] = _constant(usual[key] if value is None else value)
         values["TcpCubic::HyStart"] = _constant(flow.sender["slow_start"].kind == "hystart")
     elif cc.kind == "vegas":

@@ -14,7 +14,7 @@ import ackclock as ac
 from ackclock import document_schemas
 from ackclock.catalogue import schema
 from ackclock.cli import main as cli
-from ackclock.cli.schema import NAMES
+from ackclock.cli.look.schema import NAMES
 from ackclock.engines.model.case import ModelCase
 from ackclock.experiments import file_form
 from ackclock.experiments.statistics import Precision

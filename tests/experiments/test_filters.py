@@ -270,7 +270,7 @@ def test_gc_shows_what_goes_and_removes_it_after_a_yes_only(place, monkeypatch, 
     assert "net.rate=1 Mbps" in said
     assert "net.rate=10 Mbps" not in said
     assert "4 of 6 runs are selected, 2 stay" in said
-    monkeypatch.setattr("ackclock.cli.results._is_terminal", lambda: True)
+    monkeypatch.setattr("ackclock.cli.look.results._is_terminal", lambda: True)
     for answer, stay in ((False, 6), (True, 2)):
         monkeypatch.setattr("click.confirm", lambda *_, answer=answer: answer)
         assert cli.main(command) == 0

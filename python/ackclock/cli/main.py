@@ -116,17 +116,19 @@ GROUPS: dict[str, dict[str, Home]] = {
         "fluid": Home("ackclock.cli.fluid:fluid", "Fair rates, bottlenecks and best upgrades."),
     },
     "Look": {
-        "list": Home("ackclock.cli.catalogue:list_", "List algorithms and networks."),
+        "list": Home("ackclock.cli.look.catalogue:list_", "List algorithms and networks."),
         "show": Home(
-            "ackclock.cli.catalogue:show", "Show an algorithm or network with parameters."
+            "ackclock.cli.look.catalogue:show", "Show an algorithm or network with parameters."
         ),
-        "plot": Home("ackclock.cli.plot:plot", "Draw a figure of a run or of a sweep."),
+        "plot": Home("ackclock.cli.look.plot:plot", "Draw a figure of a run or of a sweep."),
         "results": Home(
-            "ackclock.cli.results:results", "List, query, export and clean stored runs."
+            "ackclock.cli.look.results:results", "List, query, export and clean stored runs."
         ),
-        "lab": Home("ackclock.cli.lab:lab", "Open a scenario in the browser, packet by packet."),
+        "lab": Home(
+            "ackclock.cli.look.lab:lab", "Open a scenario in the browser, packet by packet."
+        ),
         "schema": Home(
-            "ackclock.cli.schema:schema", "Print the JSON Schema of a kind of document."
+            "ackclock.cli.look.schema:schema", "Print the JSON Schema of a kind of document."
         ),
     },
 }

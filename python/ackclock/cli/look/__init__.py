@@ -1,0 +1,1 @@
+"""Commands that look at what there is: catalogue, figures, stored runs, the lab, schemas."""

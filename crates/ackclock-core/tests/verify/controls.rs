@@ -1,5 +1,6 @@
 //! Controls on a path that the engine simulates, against the equilibria that their papers derive.
 
+use ackclock_core::cc;
 use serde_json::{Value, json};
 
 use crate::common::{Run, extend, problems, run, wire};
@@ -63,6 +64,46 @@ fn copa_competes_with_a_flow_that_fills_the_queue() {
     println!("copa beside aimd: {competing:.3e} bit/s, {default:.3e} without its competitive mode");
     assert!(competing > 0.25 * RATE * 8000.0, "{competing}");
     assert!(competing > 2.0 * default, "{competing} and {default}");
+}
+
+/// Receivers delay acknowledgements, round trips are short and the buffer holds what is in flight: whoever has such a path
+/// alone uses most of it, or an era without what the control needs refuses it.
+#[test]
+fn every_control_alone_uses_its_link_in_every_era_or_is_refused() {
+    // DCQCN starts at the rate of its network card and slows down only where switches mark; TIMELY's thresholds are
+    // round trips of a data centre.
+    const OF_OTHER_PATHS: [&str; 2] = ["dcqcn", "timely"];
+    for name in cc::names().into_iter().filter(|name| !OF_OTHER_PATHS.contains(name)) {
+        for era in ["rfc", "linux", "quic", "ns2", "2007", "2002", "1999"] {
+            let is_ns2 = !["rfc", "linux", "quic"].contains(&era);
+            // 20 segments are the widest window of ns-2's agents.
+            let net = wire(json!({"rate": "5 Mbps", "delay": "10 ms", "buffer": "30 pkt"}));
+            let mut scenario = json!({
+                "era": era, "net": net, "duration": 12, "warmup": 6,
+                "flows": [{"src": "a", "dst": "b", "cc": name}],
+            });
+            if !is_ns2 {
+                let key = if era == "quic" { "quic" } else { "tcp" };
+                let accurate = if era == "quic" {
+                    json!({"ecn": true})
+                } else {
+                    json!({"ecn": true, "accecn": true})
+                };
+                extend(&mut scenario, json!({ key: accurate }));
+            }
+            let mistakes = problems(&scenario);
+            if is_ns2 && !mistakes.is_empty() {
+                let (key, message) = &mistakes[0];
+                assert!(key.ends_with(".cc") && message.contains("ns-2's"), "{mistakes:?}");
+                continue;
+            }
+            // TCP-LP gives way at 15 % of the buffer: three round trips of one segment, each with the receiver's wait of
+            // 200 ms, then some 90 segments while its window grows again, which is 95 of 433 segments a second.
+            let least = if name == "lp" { 0.2 } else { 0.4 };
+            let share = run(scenario).goodput(0) / 5e6;
+            assert!(share > least, "{name} in era {era}: {share:.3} of its link");
+        }
+    }
 }
 
 #[test]

@@ -13,9 +13,11 @@
 //! ```
 //! Deviations: one-way delays are replaced by round trips, since receivers here send no clock; a queue on the way back
 //! counts too. A second indication counts a round trip after the first at the earliest: sd still has the queue of
-//! before. The first slow start is Reno's: before its end dmax is hardly more than dmin, and any delay would be above the
-//! threshold. Linux (`tcp_lp.c`) uses the receiver's timestamps, leaves ssthresh at an early indication (here it is half,
-//! then 2, so that slow start does not undo it), and takes as extremes after one what it has smoothed.
+//! before. What comes back from a segment that was alone gives no sample: a receiver that delays acknowledgements may
+//! have waited for a second segment, and at one segment nothing would ever be below the threshold again. The first slow
+//! start is Reno's: before its end dmax is hardly more than dmin, and any delay would be above the threshold. Linux
+//! (`tcp_lp.c`) uses the receiver's timestamps, leaves ssthresh at an early indication (here it is half, then 2, so that
+//! slow start does not undo it), and takes as extremes after one what it has smoothed.
 //!
 //! Defaults by era: the same in all: delta 0.15, 3 round trips; in era `linux` windows are whole segments.
 
@@ -90,7 +92,8 @@ impl About<CcEnv> for Lp {
 impl Lp {
     /// Takes a sample; true if it indicates congestion.
     fn is_congested(&mut self, ack: &Ack) -> bool {
-        let Some(delay) = ack.rtt.map(Span::seconds) else { return false };
+        let was_alone = ack.acked == 1 && ack.in_flight == 0;
+        let Some(delay) = ack.rtt.map(Span::seconds).filter(|_| !was_alone) else { return false };
         self.least = self.least.min(delay);
         self.most = self.most.max(delay);
         let first = self.smoothed == 0.0;
@@ -187,10 +190,24 @@ mod tests {
     #[test]
     fn the_smoothed_delay_must_pass_15_percent_of_the_range() {
         let mut control = lp();
-        assert!(!control.is_congested(&ack(0, 100, 1)));
-        assert!(!control.is_congested(&ack(0, 200, 1)));
+        assert!(!control.is_congested(&ack(0, 100, 2)));
+        assert!(!control.is_congested(&ack(0, 200, 2)));
         assert!((control.smoothed - 0.1125).abs() < 1e-12);
-        assert!(control.is_congested(&ack(0, 200, 1)));
+        assert!(control.is_congested(&ack(0, 200, 2)));
+    }
+
+    /// At one segment each acknowledgement waits for the receiver's timer of 200 ms. It is no sample, or the window would
+    /// be one segment for ever.
+    #[test]
+    fn the_wait_of_a_receiver_for_a_second_segment_is_no_congestion() {
+        let mut control = lp();
+        let mut window = Window { cwnd: 1.0, ssthresh: 2.0 };
+        assert!(!control.is_congested(&ack(0, 20, 2)));
+        for round in 1..20 {
+            control.on_ack(&mut window, &ack(round, 220, 1));
+        }
+        assert!(window.cwnd >= 2.0, "{window:?}");
+        assert_eq!((control.smoothed, control.most), (0.02, 0.02));
     }
 
     #[test]

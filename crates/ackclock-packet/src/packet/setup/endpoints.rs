@@ -336,6 +336,13 @@ fn build_ns2_pair(
         );
         return Err(vec![Problem::new(path("cc"), message)]);
     }
+    if control.wants_samples() {
+        let message = format!(
+            "{} follows each packet (rate samples, losses), which ns-2's agents do not; expected era rfc, linux or quic",
+            cc.kind()
+        );
+        return Err(vec![Problem::new(path("cc"), message)]);
+    }
     if control.reported_packets() > 0 {
         let message = format!(
             "{} reads what switches note of packets, which ns-2's agents do not; expected era rfc",

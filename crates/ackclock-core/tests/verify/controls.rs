@@ -66,8 +66,8 @@ fn copa_competes_with_a_flow_that_fills_the_queue() {
     assert!(competing > 2.0 * default, "{competing} and {default}");
 }
 
-/// Receivers delay acknowledgements, round trips are short and the buffer holds what is in flight: whoever has such a path
-/// alone uses most of it, or an era without what the control needs refuses it.
+/// Receivers delay acknowledgements, round trips are short and the buffer holds what is in flight: a control that has such
+/// a path alone uses most of it, or an era without what the control needs refuses it.
 #[test]
 fn every_control_alone_uses_its_link_in_every_era_or_is_refused() {
     // DCQCN starts at the rate of its network card and slows down only where switches mark; TIMELY's thresholds are

@@ -40,6 +40,21 @@ def test_rate_delay_and_buffer_of_a_full_queue(tmp_path, at):
         assert value.low <= truth[name] <= value.high
 
 
+@pytest.mark.parametrize("qdisc", ["red", "pie"])
+def test_early_drops_are_no_tail_drops_where_longer_queues_pass(tmp_path, qdisc):
+    """The buffer is never full; its size cannot be known."""
+    path = path_of(tmp_path, qdisc=qdisc, buffer="400 pkt", rate="20 Mbps", rtt="60 ms", cc="reno")
+    assert path.facts["longer_than_at_losses"] > 0.01
+    assert path.drop != "drop-tail"
+    assert path.buffer_bytes is None
+    assert any("longer queues than those at which others were lost" in x for x in path.doubts)
+
+
+def test_a_full_queue_lets_no_longer_queue_pass(tmp_path):
+    path = path_of(tmp_path)
+    assert path.facts["longer_than_at_losses"] == 0
+
+
 def test_a_qlog_of_the_same_run_shows_the_same_path(run_of_cubic, tmp_path):
     run, _ = run_of_cubic
     run.to_qlog(tmp_path / "x.qlog")

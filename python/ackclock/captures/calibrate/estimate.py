@@ -26,6 +26,8 @@ __all__ = ["VARIES", "Path", "Value", "estimate"]
 Drop = Literal["drop-tail", "aqm", "policer", "none", "not known"]
 
 _Z = 1.96
+_LONGER, _SHARE_LONGER = 1.1, 0.01
+"""Tail drops meet the longest queues: few round trips have a queue that is so much longer."""
 _BUSY = 0.15
 """Share of the largest queueing delay above which a bottleneck is taken as busy."""
 VARIES = 0.06
@@ -247,6 +249,19 @@ def _estimate_drops(evidence: Evidence, path: Path) -> None:
         path.loss = None
 
 
+def _deny_drop_tail(evidence: Evidence, path: Path, *, is_random: bool, is_early: bool) -> None:
+    """Say what is left where packets passed longer queues than any that lost some."""
+    passed = "packets passed longer queues than those at which others were lost"
+    if is_random:
+        path.loss = _share(len(evidence.losses_s), max(1, len(evidence.sent_times_s)))
+        path.doubts.append(f"{passed}: losses are random, the buffer is at least the longest queue")
+    elif is_early:
+        path.drop = "aqm"
+        path.doubts.append(f"{passed}: an AQM; which, and its buffer, are not known")
+    else:
+        path.doubts.append(f"{passed}: not drop-tail; whether an AQM or chance is not known")
+
+
 def _classify(
     evidence: Evidence, path: Path, peaks: Floats, groups: list[Floats], rate: float
 ) -> None:
@@ -274,6 +289,11 @@ def _classify(
     path.facts["chance_of_random"] = chance
     early, expected = _losses_at_empty(evidence, groups, full, queues, 0.1 * top)
     is_random = expected >= 3 and early >= 0.25 * expected
+    longer = float(np.mean(queues > _LONGER * top + 3 * packet_s))
+    path.facts["longer_than_at_losses"] = longer
+    if longer > _SHARE_LONGER:
+        _deny_drop_tail(evidence, path, is_random=is_random, is_early=expected >= 3)
+        return
     if low_losses > len(evidence.losses_s) / 2 and expected >= 3 and not is_random:
         path.drop = "aqm"
         path.doubts.append(

@@ -54,6 +54,10 @@ impl Scope {
             let message = "cannot be emulated; leave it out";
             problems.push(Problem::new("switches", message));
         }
+        if !plan.waits.is_empty() {
+            let message = "wait for others, which cannot be emulated; leave out after and collective operations";
+            problems.push(Problem::new("flows", message));
+        }
         match bottleneck(plan) {
             Ok(bottleneck) if problems.is_empty() => Ok(Self { bottleneck, plan: plan.clone() }),
             Ok(_) => Err(problems),

@@ -60,6 +60,10 @@ pub trait Endpoint: Send {
     fn on_timer(&mut self, ctx: &mut EndpointCtx<'_>);
     /// The earliest of this endpoint's own timers.
     fn deadline(&self) -> Deadline;
+    /// Whether a transfer of given size is over at this end: all acknowledged (senders), all delivered (receivers).
+    fn is_complete(&self) -> bool {
+        false
+    }
     /// Prefetches what a packet that arrives soon will touch outside of the endpoint itself.
     fn prefetch(&self) {}
     /// State now, for the summary.

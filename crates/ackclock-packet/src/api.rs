@@ -96,6 +96,11 @@ pub fn pattern(
         let message = format!("needs two hosts and has {hosts}; expected more nodes");
         return Err(Problem::new("between", message).into());
     }
+    if pattern.transfer_count(hosts) > compile::MAX_FLOWS as u64 {
+        let most = compile::MAX_FLOWS;
+        let message = format!("makes more than {most} flows between {hosts} hosts; expected fewer");
+        return Err(Problem::new("between", message).into());
+    }
     Ok(pattern.draw(hosts, flows, &mut Stream::new(seed, Purpose::Pattern, 0)))
 }
 
@@ -421,6 +426,9 @@ fn output(plan: &Plan, results: &Results, ledger: LedgerRows, used: Used) -> Out
         vec![("flows", tables::flows(plan, results)), ("links", tables::links(plan, results))];
     if !plan.groups.is_empty() {
         all.push(("receivers", tables::receivers(plan, results)));
+    }
+    if !plan.jobs.is_empty() {
+        all.push(("jobs", tables::jobs(plan, results)));
     }
     if results.links.iter().any(|link| !link.queues.is_empty()) {
         all.push(("link_queues", tables::link_queues(results)));

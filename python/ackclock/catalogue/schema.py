@@ -166,6 +166,9 @@ def catalogue() -> dict[str, dict[str, Data]]:
                 f"CSV file with what {key} would list, columns {columns}; path relative to the"
                 " scenario file."
             )
+            # Of a list that no CSV file holds it says which file does.
+            described = params["properties"][key]["x-file"]
+            text = text if described is True else described
             params["properties"]["file"] = {"type": "string", "description": text}
     return rooms
 

@@ -134,6 +134,8 @@ class Run(RecordedTables):
                 "no link of the run has a discipline that distinguishes queues, such as dualpi2,"
                 " priority, wrr, hpfq with several classes or cake with several tins"
             )
+        elif name == "jobs":
+            message = "the run has no job: a flow between whose hosts a collective operation runs"
         elif name in TABLES:
             message = (
                 f'the table "{name}" was not recorded; run with record.tables = ["{name}"] in the'
@@ -152,6 +154,11 @@ class Run(RecordedTables):
     def links(self) -> Table:
         """One row per link and direction."""
         return self.table("links")
+
+    @property
+    def jobs(self) -> Table:
+        """One row per job: a collective operation, or a file of transfers that wait for others."""
+        return self.table("jobs")
 
     @property
     def link_queues(self) -> Table:
@@ -194,6 +201,22 @@ class Run(RecordedTables):
                 engineering(flow.get("queueing_p95_s"), "s"),
             ]
             for flow in self.summary["flows"]
+            if not flow.get("job")
+        ]
+
+    def _job_rows(self) -> tuple[list[str], list[list[str]]]:
+        head = ["job", "hosts", "transfers", "bytes", "completed after", "slowdown"]
+        jobs = self.tables["jobs"].to_pylist() if "jobs" in self.tables else []
+        return head, [
+            [
+                printable(job["id"]),
+                f"{job['hosts']}",
+                _count_arrived(job),
+                f"{job['bytes']:,}",
+                engineering(job["completed_after_s"], "s"),
+                decimals(job["slowdown"], 3),
+            ]
+            for job in jobs
         ]
 
     def _link_rows(self) -> tuple[list[str], list[list[str]]]:
@@ -252,7 +275,10 @@ class Run(RecordedTables):
             who = "its receiver's window limits it"
             who = who if len(full) == 1 else "their receivers' windows limit them"
             notes.append(f"{', '.join(full[:_FEW_LATE])}{more}: {who}")
-        late = [(flow, life) for flow in s["flows"] if (life := _life_s(flow, s, begin))]
+        listed = [flow for flow in s["flows"] if not flow.get("job")]
+        if of_jobs := len(s["flows"]) - len(listed):
+            notes.append(f"{of_jobs} transfers of jobs; --json and run.flows have them one by one")
+        late = [(flow, life) for flow in listed if (life := _life_s(flow, s, begin))]
         for flow, life in late[:_FEW_LATE]:
             goodput = engineering(8 * flow["window_delivered_bytes"] / life, "bit/s")
             start, completion = flow["start_s"], flow["completed_after_s"]
@@ -295,9 +321,8 @@ class Run(RecordedTables):
         return [f"warning: {warning}" for warning in self.warnings]
 
     def __str__(self) -> str:
-        parts = [self._head(), table(*self._flow_rows()), table(*self._link_rows())]
-        if (queues := self._queue_rows())[1]:
-            parts.append(table(*queues))
+        tables = [self._flow_rows(), self._job_rows(), self._link_rows(), self._queue_rows()]
+        parts = [self._head(), *(table(*rows) for rows in tables if rows[1])]
         if more := [*self._idle_links(), *self._describe_measured()]:
             parts.append("\n".join(more))
         if notes := self._warnings():
@@ -305,7 +330,7 @@ class Run(RecordedTables):
         return "\n\n".join([*parts, self._foot()])
 
     def _repr_html_(self) -> str:
-        tables = [self._flow_rows(), self._link_rows(), self._queue_rows()]
+        tables = [self._flow_rows(), self._job_rows(), self._link_rows(), self._queue_rows()]
         said = [*self._idle_links(), *self._describe_measured()]
         notes = [("notes", said), ("warnings", self._warnings())]
         more = [html_table([head], [[line] for line in lines]) for head, lines in notes if lines]
@@ -479,6 +504,12 @@ def _life_s(flow: dict[str, Any], summary: dict[str, Any], begin: float) -> floa
     end = summary["duration_s"] if completion is None else start + completion
     life = min(end, summary["duration_s"]) - max(start, begin)
     return float(life) if 0 < life < _WHOLE * summary["window_s"] else None
+
+
+def _count_arrived(job: dict[str, Any]) -> str:
+    """The number of a job's transfers and, where it is not complete, how many have arrived."""
+    count, arrived = job["transfers"], job["arrived_transfers"]
+    return f"{count}" if arrived == count else f"{arrived} of {count}"
 
 
 def _share(ratio: float | None) -> str:

@@ -10,6 +10,7 @@ from ackclock.catalogue.guest_programs import check_guests
 from ackclock.catalogue.network_kinds import kind_of
 from ackclock.scenario.step_file import read_steps
 from ackclock.scenario.traces import delivery, resolve_replayed
+from ackclock.scenario.transfer_files.read import resolve_transfers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +46,9 @@ def resolve(data: Data, folder: Path) -> Data:
         _schedules(change, f"links[{index}]", folder)
     for index, flow in enumerate(result.get("flows", ())):
         _resolve_replayed(flow, "source", "source", f"flows[{index}]", folder)
+        pattern = flow.get("between")
+        if isinstance(pattern, dict) and "file" in pattern:
+            flow["between"] = resolve_transfers(pattern, folder, f"flows[{index}].between")
     for index, traffic in enumerate(result.get("traffic", ())):
         _resolve_replayed(traffic, "generator", "arrivals", f"traffic[{index}]", folder)
         _resolve_replayed(

@@ -44,7 +44,7 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
             if is_full { "receiver window".to_owned() } else { String::new() }
         })
         .collect();
-    let starts: Vec<f64> = plan.flows.iter().map(|f| f.start.seconds()).collect();
+    let starts: Vec<f64> = flow_results.iter().map(|s| s.start_s).collect();
     let delays: Vec<Delays> =
         (0..flow_results.len()).map(|f| Delays::of(plan, results, f)).collect();
     let d = |g: &dyn Fn(&Delays) -> f64| Column::F64(delays.iter().map(g).collect());
@@ -63,7 +63,7 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         )
         .collect();
     let slowdowns = completion.iter().zip(&ideals).map(|(took, ideal)| took / ideal).collect();
-    vec![
+    let mut table = vec![
         ("id", text(&|f| f.name.to_string())),
         ("src", text(&|f| plan.nodes[f.src.index()].clone())),
         ("dst", text(&|f| plan.nodes[f.dst.index()].clone())),
@@ -103,7 +103,75 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         ("queueing_p95_s", d(&|d| d.queueing(0.95))),
         ("queueing_p99_s", d(&|d| d.queueing(0.99))),
         ("cwnd_segments", f(&|s| s.sender.cwnd)),
-    ]
+    ];
+    if !plan.jobs.is_empty() {
+        let mut names = vec![String::new(); plan.flows.len()];
+        for job in &plan.jobs {
+            job.flows.clone().for_each(|flow| names[flow as usize] = job.name.to_string());
+        }
+        table.push(("job", Column::Names(names)));
+    }
+    table
+}
+
+/// One row per job.
+pub(super) fn jobs(plan: &Plan, results: &Results) -> Columns {
+    let rows: Vec<Job<'_>> = plan.jobs.iter().map(|job| Job::of(job, plan, results)).collect();
+    columns_of!(rows, {
+        "id": Names = |r| r.name.to_owned(),
+        "hosts": U64 = |r| r.hosts,
+        "transfers": U64 = |r| r.transfers,
+        "arrived_transfers": U64 = |r| r.arrived,
+        "bytes": U64 = |r| r.bytes,
+        "start_s": F64 = |r| r.start_s,
+        "completed_after_s": F64 = |r| r.completed_after_s,
+        "ideal_s": F64 = |r| r.ideal_s,
+        "slowdown": F64 = |r| r.completed_after_s / r.ideal_s,
+    })
+}
+
+/// What became of a job.
+struct Job<'a> {
+    name: &'a str,
+    hosts: u64,
+    transfers: u64,
+    arrived: u64,
+    bytes: u64,
+    start_s: f64,
+    /// From the first start to the last arrival; NaN if not all has arrived.
+    completed_after_s: f64,
+    /// The same, if each transfer were alone on its path.
+    ideal_s: f64,
+}
+
+impl<'a> Job<'a> {
+    fn of(job: &'a compile::PlanJob, plan: &Plan, results: &Results) -> Self {
+        let range = job.flows.start as usize..job.flows.end as usize;
+        let (flows, flow_results) = (&plan.flows[range.clone()], &results.flows[range]);
+        let mut nodes: Vec<_> = flows.iter().flat_map(|flow| [flow.src, flow.dst]).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let arrived = flow_results.iter().filter(|s| !s.arrived_s.is_nan()).count();
+        let first = |starts: &mut dyn Iterator<Item = f64>| starts.fold(f64::INFINITY, f64::min);
+        let start_s = first(&mut flow_results.iter().map(|s| s.start_s));
+        let end_s = flow_results.iter().map(|s| s.arrived_s).fold(0.0, f64::max);
+        let earliest = first(&mut flows.iter().map(|flow| flow.start.seconds()));
+        let ideal_end = flows.iter().map(|flow| {
+            let arrival = plan.ideal_arrival(flow).unwrap_or(Span::ZERO);
+            (Span(flow.start.0) + arrival).seconds()
+        });
+        let is_complete = arrived == flows.len();
+        Self {
+            name: &job.name,
+            hosts: nodes.len() as u64,
+            transfers: flows.len() as u64,
+            arrived: arrived as u64,
+            bytes: flows.iter().filter_map(|flow| flow.size).map(|size| size.0).sum(),
+            start_s: if start_s.is_finite() { start_s } else { f64::NAN },
+            completed_after_s: if is_complete { end_s - start_s } else { f64::NAN },
+            ideal_s: ideal_end.fold(0.0, f64::max) - earliest,
+        }
+    }
 }
 
 /// Delays of a flow in the measured time: of round trips or, without TCP or QUIC, of one way.
@@ -202,7 +270,7 @@ fn fills_receiver_window(
     } else {
         plan.duration.seconds()
     };
-    let active = end - flow.start.max(plan.warmup).seconds();
+    let active = end - flow_result.start_s.max(plan.warmup.seconds());
     let packets =
         flow_result.receiver.delivered_packets - flow_result.receiver_at_warmup.delivered_packets;
     active > 0.0 && packets as f64 / active * rtt_s >= 0.95 * f64::from(flow.tcp.receiver_window)

@@ -2,6 +2,7 @@
 
 mod hosts;
 mod settings;
+mod waits;
 mod ways;
 
 use std::cell::OnceCell;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::plan::{PlanFlow, PlanSender};
+use super::plan::{PlanFlow, PlanJob, PlanSender, PlanWait};
 use super::routes::Routes;
 use crate::error::Problem;
 use crate::ids::NodeId;
@@ -18,9 +19,11 @@ use crate::rng::{Purpose, Stream};
 use crate::scenario::{Flow, Scenario, Traffic};
 use crate::tcp::{Supply, TcpConfig};
 use crate::topology::Layout;
+use crate::traffic::pattern::Transfer;
 use crate::traffic::{arrivals, pattern};
 use crate::units::{Bytes, Span, Time};
 use settings::tcp_problems;
+use waits::Named;
 use ways::{Ends, Way};
 
 /// A flow as it is described, and what all its copies have in common.
@@ -41,8 +44,15 @@ struct Instance {
     turns: Vec<(Bytes, Span)>,
 }
 
+/// What a pattern has drawn: the ends of its flows and, where it decides on them, their transfers.
+#[derive(Default)]
+struct Drawn {
+    pairs: Vec<(NodeId, NodeId)>,
+    transfers: Vec<Transfer>,
+}
+
 /// Most flows of a scenario.
-const MAX_FLOWS: usize = 2_000_000;
+pub(crate) const MAX_FLOWS: usize = 2_000_000;
 
 struct Context<'a> {
     scenario: &'a Scenario,
@@ -56,8 +66,21 @@ struct Context<'a> {
     base_problems: Vec<(&'static str, String)>,
     ids: FxHashSet<Arc<str>>,
     flows: Vec<PlanFlow>,
+    waits: Vec<PlanWait>,
+    jobs: Vec<PlanJob>,
+    /// By name, what others may wait for.
+    named: FxHashMap<Arc<str>, Named>,
     /// Whether all flows are among these: where one is wrong its copies are not made.
     all: bool,
+}
+
+/// Flows, and what they wait for.
+pub(super) struct FlowPlan {
+    pub(super) flows: Vec<PlanFlow>,
+    /// Whether there are no more.
+    pub(super) all: bool,
+    pub(super) waits: Vec<PlanWait>,
+    pub(super) jobs: Vec<PlanJob>,
 }
 
 /// All flows, and whether there are no more. One with a problem is among them, for what else may be wrong
@@ -67,7 +90,7 @@ pub(super) fn flows(
     layout: &Layout,
     routes: &mut Routes,
     problems: &mut Vec<Problem>,
-) -> (Vec<PlanFlow>, bool) {
+) -> FlowPlan {
     let base = TcpConfig::of_era(scenario.era).with(&scenario.tcp);
     let base_problems = tcp_problems(&base);
     for (key, message) in &base_problems {
@@ -83,6 +106,9 @@ pub(super) fn flows(
         base_problems,
         ids: FxHashSet::default(),
         flows: Vec::new(),
+        waits: Vec::new(),
+        jobs: Vec::new(),
+        named: FxHashMap::default(),
         all: true,
     };
     for (i, flow) in scenario.flows.iter().enumerate() {
@@ -97,7 +123,9 @@ pub(super) fn flows(
         context.all &= context.problems.len() == before;
     }
     context.flows.shrink_to_fit();
-    (context.flows, context.all)
+    context.waits.sort_unstable_by_key(|wait| (wait.end, wait.flow));
+    let Context { flows, all, waits, jobs, .. } = context;
+    FlowPlan { flows, all, waits, jobs }
 }
 
 impl Context<'_> {
@@ -129,14 +157,15 @@ impl Context<'_> {
             self.wrong(path, "has count but neither pair, between, nor src and dst");
             return self.without_route(&definition);
         }
-        let pairs = match &flow.between {
+        let Drawn { pairs, transfers } = match &flow.between {
             Some(pattern) => match self.draw_ends(pattern, flow, index) {
-                Some(pairs) => pairs,
+                Some(drawn) => drawn,
                 None => return self.without_route(&definition),
             },
-            None => Vec::new(),
+            None => Drawn::default(),
         };
         let count = if flow.between.is_some() { pairs.len() as u32 } else { count };
+        let first = self.flows.len() as u32;
         for copy in 0..count {
             let described = Ends::Described { pair: flow.pair.map(|p| p.saturating_add(copy)) };
             let id = |id: &String| if count > 1 { format!("{id}{copy}") } else { id.clone() };
@@ -150,20 +179,22 @@ impl Context<'_> {
                 size: flow.size,
                 turns: Vec::new(),
             };
+            let instance = match transfers.get(copy as usize) {
+                Some(Transfer { size, start, .. }) => {
+                    Instance { size: Some(*size), start: instance.start + *start, ..instance }
+                }
+                None => instance,
+            };
             self.add(&definition, instance);
             if self.problems.len() > before {
                 return; // the other copies would say the same
             }
         }
+        self.wait(&definition, first, &transfers);
     }
 
-    /// The ends of the flows of a traffic pattern.
-    fn draw_ends(
-        &mut self,
-        spec: &Spec,
-        flow: &Flow,
-        index: usize,
-    ) -> Option<Vec<(NodeId, NodeId)>> {
+    /// The flows of a traffic pattern.
+    fn draw_ends(&mut self, spec: &Spec, flow: &Flow, index: usize) -> Option<Drawn> {
         let pattern_path = format!("flows[{index}].between");
         if flow.pair.is_some() || flow.src.is_some() || flow.dst.is_some() {
             self.wrong(
@@ -184,16 +215,34 @@ impl Context<'_> {
             self.wrong(pattern_path, "needs two hosts; expected a network of two nodes at least");
             return None;
         }
-        let mut rng = Stream::new(self.scenario.seed, Purpose::Pattern, index as u64);
-        let demands = pattern.draw(hosts.len() as u32, flow.count, &mut rng);
-        if self.flows.len() + demands.len() > MAX_FLOWS {
-            self.wrong(
-                pattern_path,
-                format!("makes {} flows, expected {MAX_FLOWS} flows in all", demands.len()),
-            );
+        let host_count = hosts.len() as u32;
+        let too_many =
+            |count: u64| format!("makes {count} flows, expected {MAX_FLOWS} flows in all");
+        let count = pattern.transfer_count(host_count);
+        if self.flows.len() as u64 + count > MAX_FLOWS as u64 {
+            self.wrong(pattern_path, too_many(count));
             return None;
         }
-        Some(demands.iter().map(|d| (hosts[d.from as usize], hosts[d.to as usize])).collect())
+        let ends = |from: u32, to: u32| (hosts[from as usize], hosts[to as usize]);
+        match pattern.transfers(host_count, flow.size) {
+            Err(message) => {
+                self.wrong(pattern_path, message);
+                return None;
+            }
+            Ok(Some(transfers)) => {
+                let pairs = transfers.iter().map(|t| ends(t.from, t.to)).collect();
+                return Some(Drawn { pairs, transfers });
+            }
+            Ok(None) => {}
+        }
+        let mut rng = Stream::new(self.scenario.seed, Purpose::Pattern, index as u64);
+        let demands = pattern.draw(host_count, flow.count, &mut rng);
+        if self.flows.len() + demands.len() > MAX_FLOWS {
+            self.wrong(pattern_path, too_many(demands.len() as u64));
+            return None;
+        }
+        let pairs = demands.iter().map(|d| ends(d.from, d.to)).collect();
+        Some(Drawn { pairs, transfers: Vec::new() })
     }
 
     /// The flows that a generator makes up to the end of the run.
@@ -202,8 +251,12 @@ impl Context<'_> {
         let path = format!("traffic[{index}]");
         let of_flow = &format!("{path}.flow");
         let definition = self.definition(template, of_flow);
-        let pattern = template.between.as_ref().map(|_| "between");
-        if let Some(key) = pattern.or(template.hosts.as_ref().map(|_| "hosts")) {
+        let keys = [
+            ("between", template.between.is_some()),
+            ("hosts", template.hosts.is_some()),
+            ("after", template.after.is_some()),
+        ];
+        if let Some((key, _)) = keys.into_iter().find(|key| key.1) {
             self.wrong(
                 format!("{of_flow}.{key}"),
                 "is not for the flows of a generator; expected it in flows",

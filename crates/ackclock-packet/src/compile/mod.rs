@@ -13,13 +13,15 @@ mod plan;
 mod routes;
 mod spelled_out;
 mod switches;
+mod waits;
 mod work;
 
 pub use explain::{Explained, Predicted, explain, predict};
+pub(crate) use flows::MAX_FLOWS;
 pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{
-    GUEST, LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanLink, PlanPfc, PlanSender,
-    PlanSwitches, Schedule,
+    GUEST, LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanJob, PlanLink, PlanPfc,
+    PlanSender, PlanSwitches, PlanWait, Schedule,
 };
 pub use spelled_out::{SpelledOut, spell_out};
 pub(crate) use switches::MOST_CLASSES;
@@ -36,6 +38,7 @@ use crate::registry::Range;
 use crate::scenario::{Classes, Record, Routing, Scenario};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
+use flows::FlowPlan;
 use routes::Routes;
 
 /// Interval of sampled tables where none is given.
@@ -82,7 +85,8 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     };
     let edges = directed.iter().enumerate().map(|(i, d)| (d.plan.from.0, d.plan.to.0, metric(i)));
     let mut routes = Routes::new(layout.nodes.len(), edges);
-    let (mut flows, mut all) = flows::flows(scenario, &layout, &mut routes, &mut problems);
+    let FlowPlan { mut flows, mut all, waits, jobs } =
+        flows::flows(scenario, &layout, &mut routes, &mut problems);
     let before = problems.len();
     let groups = groups::add(scenario, &layout, &mut routes, &mut flows, &mut problems);
     all &= problems.len() == before;
@@ -91,6 +95,9 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
         flows,
         nodes: layout.nodes,
         keys: Vec::new(),
+        waits,
+        held: Vec::new(),
+        jobs,
         groups,
         key_count: 0,
         duration: Time(scenario.duration.0),
@@ -112,6 +119,7 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     if !problems.is_empty() {
         plan.links.iter_mut().for_each(links::mend);
     }
+    waits::predict_starts(&mut plan);
     Ok((plan, problems))
 }
 

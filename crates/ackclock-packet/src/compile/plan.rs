@@ -1,6 +1,7 @@
 //! The plan: a scenario with every name resolved and every default filled in.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::cc::CcEnv;
@@ -30,6 +31,12 @@ pub struct Plan {
     pub flows: Vec<PlanFlow>,
     /// Classification keys of each flow's data and acknowledgements.
     pub keys: Vec<[u32; 2]>,
+    /// What flows wait for, in the order of the ends that they wait for.
+    pub waits: Vec<PlanWait>,
+    /// The flows that wait, in order, each with the earliest time at which it may start.
+    pub held: Vec<(u32, Time)>,
+    /// Jobs: flows of which some wait for others.
+    pub jobs: Vec<PlanJob>,
     /// Multicast groups. Each edge of their trees is one of `flows`.
     pub groups: Vec<PlanGroup>,
     /// Number of distinct keys.
@@ -63,6 +70,11 @@ impl Plan {
     /// packet at each other one, and the propagation there and back with an acknowledgement. No handshake is in it.
     /// `None` where there is no size, or no transport.
     pub fn ideal_completion(&self, flow: &PlanFlow) -> Option<Span> {
+        Some(self.ideal_arrival(flow)? + self.ideal_way_back(flow))
+    }
+
+    /// The least time from a finite flow's start to the arrival of its last byte.
+    pub fn ideal_arrival(&self, flow: &PlanFlow) -> Option<Span> {
         let (PlanSender::Tcp { .. } | PlanSender::Quic { .. }) = &*flow.sender else { return None };
         let size = flow.size?.0;
         let mss = u64::from(flow.tcp.mss.max(1));
@@ -75,8 +87,18 @@ impl Plan {
             rate.transmission(Bytes(bytes)).0.saturating_sub(of_a_packet)
         });
         let there = self.transmissions(&flow.route, largest);
-        let back = self.transmissions(&flow.ack_route, flow.tcp.ack_size);
-        Some(self.round_trip(flow) + there + back + Span(at_narrowest))
+        Some(self.delays(&flow.route) + there + Span(at_narrowest))
+    }
+
+    /// The least time that an acknowledgement takes back.
+    pub fn ideal_way_back(&self, flow: &PlanFlow) -> Span {
+        self.delays(&flow.ack_route) + self.transmissions(&flow.ack_route, flow.tcp.ack_size)
+    }
+
+    /// The propagation of a route.
+    fn delays(&self, route: &[LinkId]) -> Span {
+        let delay = |link: &LinkId| self.links[link.index()].delay.0;
+        Span(route.iter().map(delay).fold(0, u64::saturating_add))
     }
 
     /// What a control of a flow knows of it.
@@ -105,10 +127,8 @@ impl Plan {
 
     /// Round-trip propagation of a flow.
     pub fn round_trip(&self, flow: &PlanFlow) -> Span {
-        let way = |route: &[LinkId]| {
-            route.iter().fold(0u64, |sum, l| sum.saturating_add(self.links[l.index()].delay.0))
-        };
-        Span(way(&flow.route).saturating_add(way(&flow.ack_route)))
+        let [there, back] = [&flow.route, &flow.ack_route].map(|route| self.delays(route));
+        Span(there.0.saturating_add(back.0))
     }
 
     /// What a packet of so many bytes takes at least to be sent by each of these links, without propagation.
@@ -174,6 +194,26 @@ impl Plan {
         }
         through
     }
+}
+
+/// What a flow waits for: an end of another flow at the node where it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanWait {
+    /// Twice the number of the other flow for its sender, one more for its receiver.
+    pub end: u32,
+    /// The flow that waits.
+    pub flow: u32,
+    /// Time between the completion of that end and the start of the flow.
+    pub pause: Span,
+}
+
+/// Flows that are one job, as a collective operation: it is over when all have arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanJob {
+    /// Name.
+    pub name: Arc<str>,
+    /// Its flows, by number.
+    pub flows: Range<u32>,
 }
 
 /// One direction of a link. What links of one definition have in common they share.
@@ -306,7 +346,7 @@ pub struct PlanFlow {
     pub pair: Option<u32>,
     /// Differentiated services code point.
     pub dscp: Dscp,
-    /// Start.
+    /// Start; of a flow that waits for others, the earliest that is possible.
     pub start: Time,
     /// Nothing new is sent after this.
     pub stop: Option<Time>,

@@ -26,7 +26,8 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dst: Option<String>,
     /// A traffic pattern that draws `src` and `dst` of each of `count` flows (`uniform-pairs`, ...) among
-    /// `hosts`. Excludes `pair`, `src`, `dst`.
+    /// `hosts`, or a collective operation (`ring-all-reduce`, ...) on `size` bytes of each of them, whose transfers wait for
+    /// each other. Excludes `pair`, `src`, `dst`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-room" = "pattern"))]
     pub between: Option<Spec>,
@@ -41,9 +42,13 @@ pub struct Flow {
     /// Nodes that the acknowledgements pass, from `dst` to `src`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_route: Option<Vec<String>>,
-    /// Start time.
+    /// Start time; with `after`, counted from the completion of the last of these.
     #[schemars(extend("x-bare" = true))]
     pub start: Span,
+    /// Names of flows listed before this one, or of entries with `count` or `between` in place of all their flows. It starts
+    /// when those of them that end where it begins have arrived, and those that begin there are acknowledged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Vec<String>>,
     /// The flow starts at a random time, uniform from `start` to this much later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_jitter: Option<Span>,

@@ -263,6 +263,10 @@ impl Endpoint for QuicReceiver {
         self.deadline
     }
 
+    fn is_complete(&self) -> bool {
+        Self::is_complete(self)
+    }
+
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             delivered_bytes: self.delivered_bytes(),

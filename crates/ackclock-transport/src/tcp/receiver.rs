@@ -441,6 +441,10 @@ impl Endpoint for Receiver {
         self.early.as_slice().last().inspect(|range| prefetch(*range));
     }
 
+    fn is_complete(&self) -> bool {
+        Self::is_complete(self)
+    }
+
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             delivered_bytes: self.delivered_bytes(),

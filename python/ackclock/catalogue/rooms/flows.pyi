@@ -11,11 +11,12 @@ class Flow(Record):
     pair: Host pair of a standard shape. Range: at least 0.
     src: Sending node.
     dst: Receiving node.
-    between: A traffic pattern that draws `src` and `dst` of each of `count` flows (`uniform-pairs`, ...) among `hosts`.
+    between: A traffic pattern that draws `src` and `dst` of each of `count` flows (`uniform-pairs`, ...) among `hosts`, or a collective operation (`ring-all-reduce`, ...) on `size` bytes of each of them, whose transfers wait for each other.
     hosts: With `between`: the nodes that flows connect: names, `all`, or `leaves` for those with one neighbour.
     route: Nodes that the data passes, from `src` to `dst`.
     ack_route: Nodes that the acknowledgements pass, from `dst` to `src`.
     start: Start time. Range: at least 0 s.
+    after: Names of flows listed before this one, or of entries with `count` or `between` in place of all their flows.
     start_jitter: The flow starts at a random time, uniform from `start` to this much later. Range: at least 0 s.
     stop: Nothing new is sent after this time. Range: at least 0 s.
     size: Payload to transfer. Range: at least 1 B.
@@ -46,6 +47,7 @@ class Flow(Record):
         route: list[Any] | tuple[Any, ...] | None = ...,
         ack_route: list[Any] | tuple[Any, ...] | None = ...,
         start: float | str | None = 0,
+        after: list[Any] | tuple[Any, ...] | None = ...,
         start_jitter: float | str | None = ...,
         stop: float | str | None = ...,
         size: float | str | None = ...,

@@ -1,5 +1,5 @@
 # Written by `python tools/write_stubs.py`; do not edit.
-from typing import Literal
+from typing import Any, Literal
 
 from ackclock.catalogue.records import Record
 
@@ -47,4 +47,64 @@ class LogNormal(Record):
     def __init__(
         self,
         sigma: float | None = 1.74,
+    ) -> None: ...
+
+class RingAllReduce(Record):
+    r"""All-reduce in a ring.
+
+    operations: So many operations, one after another: a host takes part in the next when its part of the one before is over. Range: from 1 to 1000000.
+    compute: Time that a host computes between the end of its part of an operation and the next. Range: at least 0 s.
+    """
+    def __init__(
+        self,
+        operations: int | None = 1,
+        compute: float | str | None = 0,
+    ) -> None: ...
+
+class TreeAllReduce(Record):
+    r"""All-reduce over a binomial tree.
+
+    operations: So many operations, one after another: a host takes part in the next when its part of the one before is over. Range: from 1 to 1000000.
+    compute: Time that a host computes between the end of its part of an operation and the next. Range: at least 0 s.
+    """
+    def __init__(
+        self,
+        operations: int | None = 1,
+        compute: float | str | None = 0,
+    ) -> None: ...
+
+class HalvingDoubling(Record):
+    r"""All-reduce by halving and doubling.
+
+    operations: So many operations, one after another: a host takes part in the next when its part of the one before is over. Range: from 1 to 1000000.
+    compute: Time that a host computes between the end of its part of an operation and the next. Range: at least 0 s.
+    """
+    def __init__(
+        self,
+        operations: int | None = 1,
+        compute: float | str | None = 0,
+    ) -> None: ...
+
+class AllToAll(Record):
+    r"""All-to-all in rounds.
+
+    operations: So many operations, one after another: a host takes part in the next when its part of the one before is over. Range: from 1 to 1000000.
+    compute: Time that a host computes between the end of its part of an operation and the next. Range: at least 0 s.
+    """
+    def __init__(
+        self,
+        operations: int | None = 1,
+        compute: float | str | None = 0,
+    ) -> None: ...
+
+class Listed(Record):
+    r"""Transfers of a list.
+
+    transfers: Transfers, each after those that it waits for.
+    file: A connection matrix of htsim (`.cm`) or a schedule in GOAL (`.goal`).
+    """
+    def __init__(
+        self,
+        transfers: list[Any] | tuple[Any, ...] | None = ...,
+        file: str | None = ...,
     ) -> None: ...

@@ -214,6 +214,8 @@ class Plan:
         Flows; those that generators make are among them.
     groups
         Number of multicast groups.
+    waits
+        Whether flows wait for others.
     switches
         Whether switches have a memory or flow control.
     watched
@@ -230,6 +232,7 @@ class Plan:
     links: tuple[Link, ...]
     flows: tuple[Flow, ...]
     groups: int
+    waits: bool
     switches: bool
     watched: tuple[str, ...] | None
 
@@ -296,6 +299,7 @@ def plan_of(scenario: Scenario) -> Plan:
         links=tuple(_link(i, link) for i, link in enumerate(data["links"])),
         flows=tuple(_flow(i, flow) for i, flow in enumerate(data["flows"])),
         groups=data["groups"],
+        waits=data["waits"],
         switches=data["switches"],
         watched=None if watched is None else tuple(watched),
     )

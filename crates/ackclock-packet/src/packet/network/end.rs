@@ -2,6 +2,7 @@
 
 use crate::endpoint::{Endpoint, Snapshot};
 use crate::outbox::Outbox;
+use crate::packet::network::waits::Waits;
 use crate::packet::process::clock::{Clock, Timers};
 use crate::rng::Stream;
 use crate::wire::{Flags, Packet};
@@ -17,11 +18,35 @@ pub(crate) struct End {
     /// Packets handed to the network and received from it.
     pub(crate) sent: u64,
     pub(crate) received: u64,
+    /// When a sender has started, or a receiver that is [noted](Self::noted) has got all.
+    pub(crate) moment: u64,
+    /// Its place among the ends whose completion is noted, or [`Self::UNNOTED`].
+    pub(crate) noted: u32,
     /// Bytes of a packet, where a multicast branch takes the place of an endpoint.
     pub(crate) branch_packet: u16,
 }
 
 impl End {
+    /// In place of the place of an end whose completion is not noted, or no more.
+    pub(crate) const UNNOTED: u32 = u32::MAX;
+
+    /// In place of a moment that has not come.
+    pub(crate) const NEVER: u64 = u64::MAX;
+
+    /// An end that has done nothing, whose packets enter the route table at `route`.
+    pub(crate) fn new(endpoint: Option<Box<dyn Endpoint>>, route: u32, branch_packet: u16) -> Self {
+        Self {
+            endpoint,
+            route,
+            pending: u64::MAX,
+            sent: 0,
+            received: 0,
+            moment: Self::NEVER,
+            noted: Self::UNNOTED,
+            branch_packet,
+        }
+    }
+
     /// State now; `is_sender`: it is the sender's end of its flow.
     pub(crate) fn snapshot(&self, is_sender: bool) -> Snapshot {
         if let Some(endpoint) = &self.endpoint {
@@ -73,12 +98,14 @@ pub(crate) struct Flows<C> {
     /// By flow.
     pub(crate) losses: Vec<Losses>,
     pub(crate) timers: Timers<C>,
+    /// What flows wait for.
+    pub(crate) waits: Waits,
     /// Packets that the endpoint that is being called sends.
     pub(crate) outbox: Outbox,
 }
 
 impl<C: Clock> Flows<C> {
-    pub(crate) fn new(ends: Vec<End>, rngs: Vec<Stream>) -> Self {
+    pub(crate) fn new(ends: Vec<End>, rngs: Vec<Stream>, waits: Waits) -> Self {
         // The ends of pause frames have no random numbers.
         let count = rngs.len();
         Self {
@@ -86,6 +113,7 @@ impl<C: Clock> Flows<C> {
             rngs,
             losses: vec![Losses::default(); count / 2],
             timers: Timers::new(count),
+            waits,
             outbox: Outbox::default(),
         }
     }

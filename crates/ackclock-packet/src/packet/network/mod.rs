@@ -14,4 +14,5 @@ pub(crate) mod queue_length;
 pub(crate) mod rare;
 pub(crate) mod rate;
 pub(crate) mod route;
+pub(crate) mod waits;
 pub(crate) mod wires;

@@ -11,6 +11,7 @@
 //!        each RTT, and start to completion >= propagation there and back
 //!        delivered <= size of the transfer, and = size once all is acknowledged; sources without TCP and ns-2's agents
 //!        send whole packets, of which the last may go beyond the size
+//!        it starts no earlier than what it waits for is complete, and the pause after it
 //! ```
 //!
 //! A result that breaks one of these is a fault of the engine, and the run ends with an error.
@@ -44,7 +45,32 @@ pub(crate) fn check(results: &Results, plan: &Plan) -> Result<(), String> {
             })
             .map_err(|broken| format!("flow {}: {broken}", flow.name))?;
     }
+    check_waits(results, plan)?;
     check_capacities(results, plan)
+}
+
+/// Checks that no flow has started before what it waits for was complete.
+fn check_waits(results: &Results, plan: &Plan) -> Result<(), String> {
+    for wait in &plan.waits {
+        let [flow, other] = [wait.flow, wait.end / 2].map(|flow| flow as usize);
+        let start_s = results.flows[flow].start_s;
+        let other_result = &results.flows[other];
+        let is_sender = wait.end.is_multiple_of(2);
+        let complete_s =
+            if is_sender { other_result.sender.completed_s } else { other_result.arrived_s };
+        let earliest_s = complete_s + wait.pause.seconds();
+        // A flow that has not started has no start, which is no number.
+        let is_early = start_s < earliest_s * (1.0 - ROUNDING) - ROUNDING;
+        let is_complete = complete_s > 0.0;
+        if is_early || (!start_s.is_nan() && !is_complete) {
+            let [flow, other] = [flow, other].map(|flow| &plan.flows[flow].name);
+            return Err(format!(
+                "flow {flow} started at {start_s} s and waits for flow {other}, complete at {complete_s} s, and {} s more",
+                wait.pause.seconds()
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn check_link(link_result: &LinkResult, duration: Time) -> Result<(), String> {
@@ -190,14 +216,14 @@ fn check_delays(
             }
         }
     }
-    let transfer_s = sender.completed_s - flow.start.seconds();
+    let transfer_s = sender.completed_s - flow_result.start_s;
     let is_late_enough = transfer_s >= propagation * (1.0 - ROUNDING) - ROUNDING;
     let has_sent = sender.completed_s > 0.0 && flow_result.receiver.delivered_packets > 0;
     if has_sent && (!is_late_enough || sender.completed_s > duration.seconds() * (1.0 + ROUNDING)) {
         return Err(format!(
             "all data, which began at {} s, was acknowledged by {} s in a run of {} s; propagation takes \
              {propagation} s",
-            flow.start.seconds(),
+            flow_result.start_s,
             sender.completed_s,
             duration.seconds()
         ));

@@ -2,14 +2,14 @@
 
 use crate::compile::{Plan, PlanLink, Schedule};
 use crate::packet::network::counts::Counts;
-use crate::packet::network::end::Flows;
+use crate::packet::network::end::{End, Flows};
 use crate::packet::network::link::Link;
 use crate::packet::outcome::fabric::PfcResult;
 use crate::packet::outcome::observe::Baseline;
 use crate::packet::outcome::results::{FlowResult, LinkResult};
 use crate::packet::process::clock::Clock;
 use crate::qdisc::State;
-use crate::units::PS_PER_S;
+use crate::units::{PS_PER_S, Time};
 
 /// The ledger of a run: every packet sent was received or dropped, or is under way.
 #[derive(Default)]
@@ -130,6 +130,10 @@ impl Ledger {
             self.add_to_digest(ends[e].received);
             self.add_to_digest(lost);
         }
+        let seconds = |end: &End| {
+            let has_come = end.moment != End::NEVER;
+            if has_come { Time(C::ps(end.moment)).seconds() } else { f64::NAN }
+        };
         let sender = snapshot(2 * f);
         self.add_to_digest(sender.cwnd.to_bits());
         self.add_to_digest(sender.rtt_sum_s.to_bits());
@@ -143,6 +147,8 @@ impl Ledger {
             window_lost_data: lost.window_data,
             under_way,
             copies,
+            start_s: seconds(&ends[2 * f]),
+            arrived_s: seconds(&ends[2 * f + 1]),
         }
     }
 

@@ -30,6 +30,10 @@ pub struct FlowResult {
     pub under_way: [u64; 2],
     /// Copies that impairments made: of data, of acknowledgements.
     pub copies: [u64; 2],
+    /// When it started, in seconds; NaN if it waited for others until the end.
+    pub start_s: f64,
+    /// When all had arrived, in seconds, of a flow of a job or one that others wait for; otherwise NaN.
+    pub arrived_s: f64,
 }
 
 impl FlowResult {

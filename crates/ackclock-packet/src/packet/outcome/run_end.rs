@@ -14,7 +14,7 @@ use crate::packet::outcome::laws;
 use crate::packet::outcome::ledger::Ledger;
 use crate::packet::outcome::observe::Observer;
 use crate::packet::outcome::piece::Take;
-use crate::packet::outcome::results::{LinkResult, Results};
+use crate::packet::outcome::results::{FlowResult, LinkResult, Results};
 use crate::packet::process::clock::Clock;
 use crate::packet::process::logical_process::Process;
 use crate::units::{Span, Time};
@@ -69,8 +69,14 @@ impl<C: Clock> EndedRun<C> {
         for (l, link) in links.iter().enumerate() {
             link_results.push(ledger.add_link(link, l, *end, &observer.base, plan)?);
         }
-        let flow_results =
+        let mut flow_results: Vec<FlowResult> =
             (0..plan.flows.len()).map(|f| ledger.add_flow(flows, f, &observer.base)).collect();
+        let mut held = plan.held.iter().map(|held| held.0 as usize).peekable();
+        for (f, (flow, result)) in plan.flows.iter().zip(&mut flow_results).enumerate() {
+            if held.next_if_eq(&f).is_none() {
+                result.start_s = flow.start.seconds();
+            }
+        }
         ledger.balance()?;
         flow_control::check(fabric, links, plan, frames)?;
         let pfc = flow_control::results(fabric, links, *end);
@@ -130,7 +136,7 @@ fn find_suspect_outcomes(results: &Results, plan: &Plan) -> Vec<String> {
     let mut warnings = Vec::new();
     for (flow, flow_result) in plan.flows.iter().zip(&results.flows) {
         let end = flow.stop.map_or(plan.duration, |stop| stop.min(plan.duration));
-        let active = Span(end.0.saturating_sub(flow.start.0.max(plan.warmup.0))).seconds();
+        let active = end.seconds() - flow_result.start_s.max(plan.warmup.seconds());
         if flow_result.sender.ecn_failures > 0 {
             warnings.push(format!(
                 "flow {}: its sender ended ECN, as the counts in acknowledgements were not those of what it had \
@@ -144,5 +150,24 @@ fn find_suspect_outcomes(results: &Results, plan: &Plan) -> Vec<String> {
         }
     }
     warnings.truncate(100);
+    warnings.extend(find_endless_waits(results, plan));
     warnings
+}
+
+/// Reports flows that wait for others until the end.
+fn find_endless_waits(results: &Results, plan: &Plan) -> Option<String> {
+    let has_begun = |flow: u32| !results.flows[flow as usize].start_s.is_nan();
+    let mut held: Vec<u32> = plan.held.iter().map(|held| held.0).collect();
+    held.retain(|&flow| !has_begun(flow));
+    let name = |flow: u32| &plan.flows[flow as usize].name;
+    let first = *held.first()?;
+    let waits_for = plan.waits.iter().filter(|wait| wait.flow == first).map(|wait| wait.end / 2);
+    let others: Vec<u32> = waits_for.collect();
+    // One that has begun is under way; otherwise it waits itself.
+    let other = others.iter().find(|&&other| has_begun(other)).or(others.first())?;
+    let many = match held.len() {
+        1 => format!("flow {} has", name(first)),
+        count => format!("flow {} and {} more have", name(first), count - 1),
+    };
+    Some(format!("{many} not begun: flow {}, which it waits for, was not complete", name(*other)))
 }

@@ -12,6 +12,7 @@ use crate::packet::network::fabric::Fabric;
 use crate::packet::network::link::Link;
 use crate::packet::network::links::Links;
 use crate::packet::network::route::Routes;
+use crate::packet::network::waits::Waits;
 use crate::packet::network::wires::Wires;
 use crate::packet::process::channel_heads::Heads;
 use crate::packet::process::clock::{Clock, Picoseconds};
@@ -172,7 +173,7 @@ pub(crate) fn build_with<C: Clock>(
     let layout =
         Layout { partition: &partition, shortest: &shortest, stages: &stages, follows: &follows };
     let ports = build_records(plan, &pairs);
-    let (laid, ends) = lay_routes::<C>(plan, pairs, layout, &mut processes, &mut fabric);
+    let (laid, mut ends) = lay_routes::<C>(plan, pairs, layout, &mut processes, &mut fabric);
     let outlets = set_lookaheads(laid.stretches, &stages, &partition, &mut processes);
     let stubs = Stubs::new(&outlets, &mut processes);
     for (_, time) in processes.iter_mut().flat_map(|p| &mut p.sources) {
@@ -196,6 +197,7 @@ pub(crate) fn build_with<C: Clock>(
         link.set_mark(observer.link_marks.first());
     }
 
+    let waits = Waits::new::<C>(plan, &mut ends.list);
     let routes = Routes::new(laid.hops);
     let mut prefetcher = Prefetcher::new(processes.len());
     if partition.is_cluster.contains(&true) {
@@ -205,7 +207,7 @@ pub(crate) fn build_with<C: Clock>(
         links: Links::new(links, plan.keys.clone()),
         routes,
         wires: Wires::new(laid.channels),
-        flows: Flows::new(ends.list, ends.rngs),
+        flows: Flows::new(ends.list, ends.rngs, waits),
         groups: Box::new(groups),
         fabric: Box::new(fabric),
         ports: Box::new(ports),
@@ -255,9 +257,11 @@ fn lay_routes<C: Clock>(
     let mut router = Router::new(layout, route_lengths.sum::<usize>() + 2 * pauses);
     let count = 2 * plan.flows.len();
     let mut ends = Ends { list: Vec::with_capacity(count), rngs: Vec::with_capacity(count) };
+    let mut held = plan.held.iter().map(|held| held.0 as usize).peekable();
     use_large_pages(&ends.list);
     use_large_pages(&ends.rngs);
     for (i, (flow, (sender, receiver))) in plan.flows.iter().zip(pairs).enumerate() {
+        let is_held = held.next_if_eq(&i).is_some();
         let homes = [flow.src, flow.dst].map(|node| layout.partition.node_process[node.index()]);
         let routes = [(&flow.route, homes[1]), (&flow.ack_route, homes[0])];
         let purposes = [Purpose::Sender, Purpose::Receiver];
@@ -272,23 +276,17 @@ fn lay_routes<C: Clock>(
                 PlanSender::Branch { has_receiver, .. } => side == 1 && *has_receiver,
                 _ => side == 0,
             };
-            if starts && flow.start.0 <= plan.duration.0 {
+            if starts && flow.start.0 <= plan.duration.0 && !is_held {
                 let event = What::new(Kind::Start, id);
                 let key = Key::new(C::word(flow.start.0), flow.start.0, event.0);
                 process.stages[Stage::Node as usize].locals.push(key);
             }
             ends.rngs.push(Stream::new(plan.seed, purposes[side], i as u64));
-            ends.list.push(End {
-                branch_packet: match endpoint {
-                    Some(_) => 0,
-                    None => flow.tcp.wire_size() as u16,
-                },
-                endpoint,
-                route,
-                pending: u64::MAX,
-                sent: 0,
-                received: 0,
-            });
+            let branch_packet = match endpoint {
+                Some(_) => 0,
+                None => flow.tcp.wire_size() as u16,
+            };
+            ends.list.push(End::new(endpoint, route, branch_packet));
         }
     }
     lay_pauses(plan, layout, &mut router, fabric, &mut ends.list);
@@ -312,14 +310,7 @@ fn lay_pauses(
             let to = plan.links[ingress.link as usize].from;
             let process = layout.partition.node_process[to.index()];
             ingress.route = router.lay(&[LinkId(ingress.back)], process, end);
-            ends.push(End {
-                endpoint: None,
-                route: ingress.route,
-                pending: u64::MAX,
-                sent: 0,
-                received: 0,
-                branch_packet: 0,
-            });
+            ends.push(End::new(None, ingress.route, 0));
         }
     }
 }

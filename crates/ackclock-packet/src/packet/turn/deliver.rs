@@ -2,6 +2,7 @@
 
 use crate::endpoint::{Deadline, Endpoint, EndpointCtx};
 use crate::ids::FlowId;
+use crate::packet::network::end::End;
 use crate::packet::process::clock::Clock;
 use crate::packet::process::event::{Key, Kind, Stage, What};
 use crate::packet::storage::ticket::Ticket;
@@ -75,7 +76,10 @@ impl<C: Clock> Sim<C> {
                     self.arm_timer(p, index, now);
                 }
             }
-            Kind::Start => self.call(p, index, now, |endpoint, ctx| endpoint.start(ctx)),
+            Kind::Start => {
+                self.flows.ends[index].moment = now;
+                self.call(p, index, now, |endpoint, ctx| endpoint.start(ctx));
+            }
         }
     }
 
@@ -114,6 +118,30 @@ impl<C: Clock> Sim<C> {
             self.flows.outbox.clear();
         }
         self.arm_timer(p, index, now);
+        if self.flows.ends[index].noted != End::UNNOTED {
+            self.note_completion(p, index, now);
+        }
+    }
+
+    /// Notes when an end is complete, and lets the flows start that waited for it last.
+    #[cold]
+    #[inline(never)]
+    fn note_completion(&mut self, p: usize, index: usize, now: u64) {
+        let Self { flows, schedule, .. } = self;
+        let end = &mut flows.ends[index];
+        if !end.endpoint.as_deref().is_some_and(Endpoint::is_complete) {
+            return;
+        }
+        let place = std::mem::replace(&mut end.noted, End::UNNOTED);
+        let is_receiver = index % 2 == 1;
+        if is_receiver {
+            end.moment = now;
+        }
+        flows.waits.complete::<C>(place, now, |flow, start| {
+            let event = What::new(Kind::Start, 2 * flow);
+            let ahead = C::ps(start).saturating_sub(C::ps(now));
+            schedule.add_local(p, Stage::Node, Key::new(start, ahead, event.0));
+        });
     }
 
     /// Enters the endpoint's deadline into the local events, if it is earlier than its pending entry.

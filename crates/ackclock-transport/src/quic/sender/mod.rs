@@ -302,6 +302,10 @@ impl QuicSender {
 }
 
 impl Endpoint for QuicSender {
+    fn is_complete(&self) -> bool {
+        self.count.completed_s > 0.0
+    }
+
     fn reported_packets(&self) -> u32 {
         self.cc.reported_packets()
     }

@@ -72,6 +72,10 @@ impl<R: Endpoint> Endpoint for Optimistic<R> {
         self.inner.deadline()
     }
 
+    fn is_complete(&self) -> bool {
+        self.inner.is_complete()
+    }
+
     fn prefetch(&self) {
         self.inner.prefetch();
     }

@@ -45,6 +45,10 @@ impl Endpoint for Unechoed {
         self.inner.deadline()
     }
 
+    fn is_complete(&self) -> bool {
+        self.inner.is_complete()
+    }
+
     fn prefetch(&self) {
         self.inner.prefetch();
     }

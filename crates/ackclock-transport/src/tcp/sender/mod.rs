@@ -421,6 +421,10 @@ impl Sender {
 }
 
 impl Endpoint for Sender {
+    fn is_complete(&self) -> bool {
+        self.rare_count.completed_s > 0.0
+    }
+
     fn reported_packets(&self) -> u32 {
         self.cc.reported_packets()
     }

@@ -3,13 +3,20 @@
 //! A new pattern: one file here that implements [`About`](crate::registry::About) and [`Pattern`], and one
 //! line in the registry at the end of this file.
 
+pub mod all_to_all;
+pub mod collective;
 pub mod exponential_pairs;
+pub mod halving_doubling;
 pub mod incast;
+pub mod listed;
 pub mod log_normal;
+pub mod ring_all_reduce;
+pub mod tree_all_reduce;
 pub mod uniform_pairs;
 pub mod zipf_pairs;
 
 use crate::rng::Stream;
+use crate::units::{Bytes, Span};
 
 /// A flow's place in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,11 +29,53 @@ pub struct Demand {
     pub weight: f64,
 }
 
+/// A transfer of a pattern whose transfers wait for each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transfer {
+    /// Sending host, by its place in the list of hosts.
+    pub from: u32,
+    /// Receiving host, another one.
+    pub to: u32,
+    /// Payload.
+    pub size: Bytes,
+    /// Start, counted from that of the pattern; of a transfer that waits for others, the earliest.
+    pub start: Span,
+    /// What it waits for.
+    pub after: Vec<Wait>,
+}
+
+/// What a transfer waits for: another one that begins or ends at the host that sends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Place of the other in the pattern, before its own.
+    pub transfer: u32,
+    /// Time that passes at the host from the completion of the other.
+    pub pause: Span,
+}
+
 /// A rule by which flows find their ends.
 pub trait Pattern: Send {
     /// Draws `flows` flows between `hosts` hosts, at least 2; `flows` left out: as many as the pattern has
     /// by itself, one for each host and direction unless it says otherwise.
     fn draw(&self, hosts: u32, flows: Option<u32>, rng: &mut Stream) -> Vec<Demand>;
+
+    /// The transfers between `hosts` hosts of a pattern that says itself what each carries and what it waits for; of a
+    /// collective operation on `size` bytes. `None`: the pattern only draws flows.
+    ///
+    /// # Errors
+    /// What is wrong with the hosts or the size, as it follows the path of the pattern.
+    fn transfers(
+        &self,
+        _hosts: u32,
+        _size: Option<Bytes>,
+    ) -> Result<Option<Vec<Transfer>>, String> {
+        Ok(None)
+    }
+
+    /// How many these are, before they are made; 0 for a pattern that only draws flows.
+    fn transfer_count(&self, _hosts: u32) -> u64 {
+        0
+    }
 }
 
 /// What a new pattern knows: nothing.
@@ -75,6 +124,11 @@ crate::registry! {
         "traffic/pattern/zipf_pairs.rs" => zipf_pairs::ZipfPairs,
         "traffic/pattern/incast.rs" => incast::Incast,
         "traffic/pattern/log_normal.rs" => log_normal::LogNormal,
+        "traffic/pattern/ring_all_reduce.rs" => ring_all_reduce::RingAllReduce,
+        "traffic/pattern/tree_all_reduce.rs" => tree_all_reduce::TreeAllReduce,
+        "traffic/pattern/halving_doubling.rs" => halving_doubling::HalvingDoubling,
+        "traffic/pattern/all_to_all.rs" => all_to_all::AllToAll,
+        "traffic/pattern/listed.rs" => listed::Listed,
     }
 }
 

@@ -84,6 +84,8 @@ def settle_senders(plan: Plan, limits: Limits) -> None:
     """
     if plan.groups:
         limits.refuse("groups", "multicast groups cannot be written for ns-2")
+    if plan.waits:
+        limits.refuse("flows", "flows that wait for others cannot be written for ns-2")
     if plan.switches:
         limits.refuse("switches", "memory and flow control cannot be written for ns-2")
     if not plan.is_of_ns2:

@@ -95,6 +95,8 @@ def settle_senders(plan: Plan, limits: Limits) -> None:
     """
     if plan.groups:
         limits.refuse("groups", "multicast groups cannot be written for ns-3")
+    if plan.waits:
+        limits.refuse("flows", "flows that wait for others cannot be written for ns-3")
     if plan.switches:
         limits.refuse("switches", "memory and flow control cannot be written for ns-3")
     if plan.is_of_ns2:

@@ -66,7 +66,8 @@ def slowdown(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     run
         What to draw.
     flows
-        Which flows, by number or name; left out: all that ended.
+        Which flows, by number or name; left out: all that ended, and of a run with others none of
+        a job, whose transfers are mostly of one size.
 
     Raises
     ------
@@ -76,7 +77,10 @@ def slowdown(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     from ackclock.analysis.slowdown import PERCENTILES, slowdown_by_size
     from ackclock.plot.log_axis import make_logarithmic
 
-    rows = slowdown_by_size(_choose_flows(run, flows))
+    transfers = _choose_flows(run, flows)
+    if flows is None:
+        transfers = [flow for flow in transfers if not flow.get("job")] or transfers
+    rows = slowdown_by_size(transfers)
     if not rows:
         raise UnsupportedError(NONE_ENDED)
     chart = figure(run.summary)

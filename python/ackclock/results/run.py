@@ -222,6 +222,8 @@ class Run(RecordedTables):
     def _link_rows(self) -> tuple[list[str], list[list[str]]]:
         head = ["link", "used", "drops", "marks", "queue pkt", "p99 pkt", "queueing delay"]
         ordered = sorted(self.summary["links"], key=lambda link: -link["utilisation"])
+        pauses = bool(ordered) and "pauses" in ordered[0]
+        head += ["pauses", "paused"] if pauses else []
         return head, [
             [
                 str(link["id"]),
@@ -231,6 +233,7 @@ class Run(RecordedTables):
                 decimals(link["queue_mean_packets"], 1),
                 decimals(link["queue_p99_packets"], 0),
                 engineering(link["delay_mean_s"], "s"),
+                *([f"{link['pauses']}", engineering(link["paused_s"], "s")] if pauses else []),
             ]
             for link in ordered
             if len(ordered) <= FEW_LINKS or is_busy(link)
@@ -275,10 +278,10 @@ class Run(RecordedTables):
             who = "its receiver's window limits it"
             who = who if len(full) == 1 else "their receivers' windows limit them"
             notes.append(f"{', '.join(full[:_FEW_LATE])}{more}: {who}")
-        listed = [flow for flow in s["flows"] if not flow.get("job")]
-        if of_jobs := len(s["flows"]) - len(listed):
+        apart = [flow for flow in s["flows"] if not flow.get("job")]
+        if of_jobs := len(s["flows"]) - len(apart):
             notes.append(f"{of_jobs} transfers of jobs; --json and run.flows have them one by one")
-        late = [(flow, life) for flow in listed if (life := _life_s(flow, s, begin))]
+        late = [(flow, life) for flow in apart if (life := _life_s(flow, s, begin))]
         for flow, life in late[:_FEW_LATE]:
             goodput = engineering(8 * flow["window_delivered_bytes"] / life, "bit/s")
             start, completion = flow["start_s"], flow["completed_after_s"]
@@ -550,6 +553,7 @@ def is_busy(link: dict[str, Any]) -> bool:
         link["utilisation"] >= _IDLE
         or link["drops"] > 0
         or link["marks"] > 0
+        or link.get("pauses", 0) > 0
         or (link["queue_mean_packets"] or 0) >= _QUEUED
     )
 

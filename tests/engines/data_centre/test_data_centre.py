@@ -11,7 +11,7 @@ from ackclock.scenario.load import load
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples/data-centre"
 # Others have networks of switches (test_lossless.py, below).
-SWITCHES = ("pfc-incast", "web-search")
+SWITCHES = ("ai-cluster", "pfc-incast", "web-search")
 EXAMPLES = [file for file in sorted(FOLDER.glob("*.toml")) if file.stem not in SWITCHES]
 
 

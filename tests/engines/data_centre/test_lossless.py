@@ -1,5 +1,6 @@
 """Priority flow control and shared memory of switches, held against what is published of them."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -72,3 +73,25 @@ def test_what_a_pause_cannot_stop_is_refused_in_a_sentence(changes, message):
     with pytest.raises(ScenarioError) as error:
         Scenario.from_data(incast(**changes)).run()
     assert message in str(error.value)
+
+
+def test_a_pause_storm_names_the_link_that_was_paused_longest_and_the_summary_its_pauses():
+    quiet = incast(switches={"memory": "2 MB", "alpha": 0.125, "pfc": {"storm_share": 1}})
+    assert not any("pause storm" in warning for warning in Scenario.from_data(quiet).run().warnings)
+    pfc = {"storm_share": 0.2, "storm_time": "500 us"}
+    loud = incast(switches={"memory": "2 MB", "alpha": 0.125, "pfc": pfc})
+    run = Scenario.from_data(loud).run()
+    (storm,) = [warning for warning in run.warnings if "pause storm" in warning]
+    assert re.fullmatch(
+        r"pause storm: link h\d->l0 was paused for \d\d % of the 0.5 ms from 0.000[05]\d* s on,"
+        r" more than 20 %; so were \d+ more links",
+        storm,
+    )
+    heads = str(run).splitlines()
+    assert any(line.split()[-2:] == ["pauses", "paused"] for line in heads)
+
+
+@pytest.mark.parametrize("changes", [{"storm_share": 1.5}, {"storm_time": "0 s"}])
+def test_a_storm_has_a_share_and_a_time(changes):
+    with pytest.raises(ScenarioError, match=f"switches.pfc.{next(iter(changes))}"):
+        Scenario.from_data(incast(switches={"memory": "2 MB", "pfc": changes})).check()

@@ -430,6 +430,8 @@ pub struct PlanPfc {
     pub headroom: Option<u64>,
     /// Time from the arrival of a frame to its effect.
     pub response: Span,
+    /// The share of time above which pauses are a storm, and of what time.
+    pub storm: (f64, Span),
 }
 
 /// What sends a flow's data.

@@ -44,6 +44,7 @@ pub(super) fn settle(
         },
         headroom: pfc.headroom.map(|bytes| bytes.0),
         response: pfc.response,
+        storm: pfc.storm(),
     });
     let needed = (0..plan.links.len()).map(|l| match &pfc {
         Some(pfc) if is_switch[plan.links[l].to.index()] => {
@@ -136,6 +137,9 @@ fn check(switches: &Switches, era: Era, problems: &mut Vec<Problem>) {
         range("switches.pfc.xoff", Range::of::<Pfc>("xoff"), bytes(pfc.xoff));
         let response = Some(pfc.response.seconds());
         range("switches.pfc.response", Range::of::<Pfc>("response"), response);
+        range("switches.pfc.storm_share", Range::of::<Pfc>("storm_share"), pfc.storm_share);
+        let time = pfc.storm_time.map(Span::seconds);
+        range("switches.pfc.storm_time", Range::of::<Pfc>("storm_time"), time);
     }
 }
 

@@ -50,6 +50,21 @@ pub struct Pfc {
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(max = 1))]
     pub response: Span,
+    /// A link that was paused for more than this share of `storm_time` is named in a warning, as a pause storm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub storm_share: Option<f64>,
+    /// The times of which `storm_share` is a share: the first from the start of the run on, one after the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.000_001))]
+    pub storm_time: Option<Span>,
+}
+
+impl Pfc {
+    /// The share of time above which pauses are a storm, and of what time.
+    pub fn storm(&self) -> (f64, Span) {
+        (self.storm_share.unwrap_or(0.5), self.storm_time.unwrap_or(Span::from_millis(1)))
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

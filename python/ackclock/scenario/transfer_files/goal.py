@@ -71,11 +71,11 @@ class _Moment:
 
     def join(self, other: _Moment) -> None:
         self.time_s = max(self.time_s, other.time_s)
-        for place, pause in other.after.items():
-            self.after[place] = max(pause, self.after.get(place, 0.0))
+        for index, pause in other.after.items():
+            self.after[index] = max(pause, self.after.get(index, 0.0))
 
     def later(self, span_s: float) -> _Moment:
-        after = {place: pause + span_s for place, pause in self.after.items()}
+        after = {index: pause + span_s for index, pause in self.after.items()}
         return _Moment(self.time_s + span_s, after)
 
 
@@ -100,7 +100,7 @@ def read_goal(text: str) -> list[Transfer]:
     statements = _read_statements(text)
     sends = _match(statements)
     transfers: list[Transfer] = []
-    place_of: dict[int, int] = {}
+    index_of: dict[int, int] = {}
     begins: dict[int, _Moment] = {}
     ends: dict[int, _Moment] = {}
     waits = 0
@@ -119,14 +119,14 @@ def read_goal(text: str) -> list[Transfer]:
         if statement.kind == "calc":
             ends[number] = begin.later(statement.size * _NS)
         elif statement.kind == "send":
-            place = place_of[number] = len(transfers)
+            index = index_of[number] = len(transfers)
             size = max(statement.size, 1)
             transfers.append(
                 Transfer(statement.rank, statement.peer, size, begin.time_s, begin.after)
             )
-            ends[number] = _Moment(0.0, {place: 0.0})
+            ends[number] = _Moment(0.0, {index: 0.0})
         else:
-            end = _Moment(0.0, {place_of[sends[number]]: 0.0})
+            end = _Moment(0.0, {index_of[sends[number]]: 0.0})
             end.join(begin)
             ends[number] = end
     if not transfers:
@@ -140,7 +140,7 @@ def _read_statements(text: str) -> list[_Statement]:
     statements: list[_Statement] = []
     labels: dict[str, int] = {}
     requirements: list[tuple[int, str, str, str]] = []
-    rank, ranks, seen = -1, None, set[int]()
+    rank, ranks, earlier_ranks = -1, None, set[int]()
     for line, raw in enumerate(text.splitlines(), start=1):
         words = raw.partition("//")[0].strip()
         if not words:
@@ -156,10 +156,10 @@ def _read_statements(text: str) -> list[_Statement]:
             if rank >= 0:
                 raise LineError(f"rank {rank} has no end; expected }}", line)
             rank = whole_number(match[1], "rank", line)
-            if rank in seen or ranks is None or rank >= ranks:
+            if rank in earlier_ranks or ranks is None or rank >= ranks:
                 expected = f"0 to {ranks - 1}, each once" if ranks else "num_ranks before it"
                 raise LineError(f"rank {match[1][:20]} is not expected here, but {expected}", line)
-            seen.add(rank)
+            earlier_ranks.add(rank)
         elif rank < 0:
             raise LineError(f'"{words[:30]}" is outside of a rank; expected rank and {{', line)
         elif match := _REQUIREMENT.fullmatch(words):
@@ -172,10 +172,10 @@ def _read_statements(text: str) -> list[_Statement]:
 
 
 def _add(
-    statements: list[_Statement], labels: dict[str, int], words: str, place: tuple[int, int, int]
+    statements: list[_Statement], labels: dict[str, int], words: str, context: tuple[int, int, int]
 ) -> None:
     """Add a statement of a rank."""
-    rank, ranks, line = place
+    rank, ranks, line = context
     match = _STATEMENT.fullmatch(words)
     if match is None:
         expected = "expected calc, send or recv, as in l1: send 8b to 1 tag 0, or requires"
@@ -245,20 +245,20 @@ def _in_order(statements: list[_Statement], sends: dict[int, int]) -> list[int]:
     followers: list[list[int]] = [[] for _ in statements]
     count = [0] * len(statements)
     for number, statement in enumerate(statements):
-        others = [*statement.requires, *statement.begins_with]
+        required = [*statement.requires, *statement.begins_with]
         if number in sends:
-            others.append(sends[number])
-        count[number] = len(others)
-        for other in others:
+            required.append(sends[number])
+        count[number] = len(required)
+        for other in required:
             followers[other].append(number)
-    order = [number for number, others in enumerate(count) if not others]
+    order = [number for number, required in enumerate(count) if not required]
     for number in order:  # grows while it is read
         for follower in followers[number]:
             count[follower] -= 1
             if not count[follower]:
                 order.append(follower)
     if len(order) < len(statements):
-        stuck = next(number for number, others in enumerate(count) if others)
+        stuck = next(number for number, required in enumerate(count) if required)
         message = "waits for itself, by what it requires; expected no circle"
         raise LineError(message, statements[stuck].line)
     return order

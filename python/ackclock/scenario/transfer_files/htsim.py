@@ -10,9 +10,9 @@ Form, as the program reads it (ultraethernet/uet-htsim, ``connection_matrix.cpp`
     trigger id 1 oneshot
 
 Starts are in picoseconds, sizes in bytes; a line that begins with ``#`` is a comment. Messages
-(``msg``) of one connection are transfers of their own here, and priorities (``prio``) are passed
-over. A trigger starts connections at the moment at which others complete, in htsim at any host;
-here where these begin or end.
+(``msg``) of one connection are separate transfers here, and priorities (``prio``) are passed over.
+A trigger starts connections at the moment at which others complete, in htsim at any host; here
+where these begin or end.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
             yield number, words
 
 
-def _word(words: list[str], place: int, line: int) -> str:
-    if place < len(words):
-        return words[place]
+def _word(words: list[str], index: int, line: int) -> str:
+    if index < len(words):
+        return words[index]
     raise LineError(f'the line ends after "{words[-1][:20]}"; expected a number', line)
 
 
@@ -107,21 +107,21 @@ def _connection(words: list[str], line: int) -> _Connection:
     if ends[0] == ends[1]:
         raise LineError(f"{words[0][:40]} sends to itself; expected another host", line)
     values: dict[str, int] = {}
-    place = 1
-    while place < len(words):
-        key = words[place]
+    index = 1
+    while index < len(words):
+        key = words[index]
         if key not in _KEYS:
             expected = f"expected one of {', '.join(_KEYS)}"
             raise LineError(f'"{key[:20]}" is no key of a connection; {expected}', line)
-        if key == "msg" and not (place + 1 < len(words) and words[place + 1].isdigit()):
-            place += 1  # a message without a number is as any other
+        if key == "msg" and not (index + 1 < len(words) and words[index + 1].isdigit()):
+            index += 1  # a message without a number is as any other
             continue
-        number = _word(words, place + 1, line)
+        number = _word(words, index + 1, line)
         if key == "start":
             values[key] = _start_ps(number, line)
         else:
             values[key] = whole_number(number, key, line, least=0 if key == "prio" else 1)
-        place += 2
+        index += 2
     if "size" not in values:
         raise LineError("has no size; expected the bytes of the connection", line)
     if ("start" in values) == ("trigger" in values):
@@ -139,15 +139,15 @@ def _start_ps(text: str, line: int) -> int:
 
 def _trigger(words: list[str], line: int) -> tuple[int, int]:
     """The number of a trigger, and how many connections must complete."""
-    number, kind, count, place = 0, "", 1, 1
-    while place < len(words):
-        key = words[place]
+    number, kind, count, index = 0, "", 1, 1
+    while index < len(words):
+        key = words[index]
         if key in ("id", "count"):
-            value = whole_number(_word(words, place + 1, line), key, line, least=1)
+            value = whole_number(_word(words, index + 1, line), key, line, least=1)
             number, count = (value, count) if key == "id" else (number, value)
-            place += 2
+            index += 2
         elif key in ("oneshot", "barrier"):
-            kind, place = key, place + 1
+            kind, index = key, index + 1
         else:
             expected = "expected id, count, oneshot or barrier"
             raise LineError(f'"{key[:20]}" is not read of a trigger; {expected}', line)
@@ -177,38 +177,38 @@ def _transfers(
 ) -> list[Transfer]:
     """Put connections in an order in which each is after those that it waits for."""
     ends: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for place, connection in enumerate(connections):
+    for index, connection in enumerate(connections):
         for key, host in (
             ("send_done_trigger", connection.source),
             ("recv_done_trigger", connection.target),
         ):
             if number := connection.values.get(key):
-                ends[number].append((place, host))
+                ends[number].append((index, host))
     started: dict[int, list[int]] = defaultdict(list)
     waits: list[list[int]] = [[] for _ in connections]
-    for place, connection in enumerate(connections):
+    for index, connection in enumerate(connections):
         if "trigger" not in connection.values:
             continue
         for other in _activators(connection, ends, triggers):
-            waits[place].append(other)
-            started[other].append(place)
-    open_waits = [len(others) for others in waits]
-    ready = [place for place, count in enumerate(open_waits) if not count]
-    new_place: dict[int, int] = {}
+            waits[index].append(other)
+            started[other].append(index)
+    open_waits = [len(required) for required in waits]
+    ready = [index for index, count in enumerate(open_waits) if not count]
+    new_index: dict[int, int] = {}
     transfers: list[Transfer] = []
-    for place in ready:  # grows while it is read
-        connection = connections[place]
-        new_place[place] = len(transfers)
+    for index in ready:  # grows while it is read
+        connection = connections[index]
+        new_index[index] = len(transfers)
         start_s = connection.values.get("start", 0) * _PS
-        after = {new_place[other]: 0.0 for other in waits[place]}
+        after = {new_index[other]: 0.0 for other in waits[index]}
         size = connection.values["size"]
         transfers.append(Transfer(connection.source, connection.target, size, start_s, after))
-        for other in started[place]:
+        for other in started[index]:
             open_waits[other] -= 1
             if not open_waits[other]:
                 ready.append(other)
     if len(transfers) < len(connections):
-        first = next(place for place, count in enumerate(open_waits) if count)
+        first = next(index for index, count in enumerate(open_waits) if count)
         message = "waits for itself, by its trigger and those before it; expected no circle"
         raise LineError(message, connections[first].line)
     return transfers
@@ -234,4 +234,4 @@ def _activators(
                 f" {connection.source}; expected one host: hosts know of others what arrives",
                 connection.line,
             )
-    return [place for place, _ in activators]
+    return [index for index, _ in activators]

@@ -48,8 +48,8 @@ class Transfer:
             table["at"] = self.start_s
         if self.after:
             table["after"] = [
-                {"transfer": place, "pause": pause} if pause else {"transfer": place}
-                for place, pause in sorted(self.after.items())
+                {"transfer": index, "pause": pause} if pause else {"transfer": index}
+                for index, pause in sorted(self.after.items())
             ]
         return table
 

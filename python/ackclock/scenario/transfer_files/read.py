@@ -62,7 +62,7 @@ def resolve_transfers(spec: Data, folder: Path, where: str) -> Data:
     try:
         transfers = reader(text)
     except LineError as error:
-        place = f"{path}, line {error.line}" if error.line else f"{path}"
-        raise wrong(f"{place}: {error}") from None
-    rest = {key: value for key, value in spec.items() if key != "file"}
-    return {**rest, "transfers": [transfer.to_table() for transfer in transfers]}
+        position = f"{path}, line {error.line}" if error.line else f"{path}"
+        raise wrong(f"{position}: {error}") from None
+    without_file = {key: value for key, value in spec.items() if key != "file"}
+    return {**without_file, "transfers": [transfer.to_table() for transfer in transfers]}

@@ -28,6 +28,8 @@ pub(crate) struct Fabric {
     pub(crate) pausers: Vec<u32>,
     /// Time from a frame's arrival to its effect [ps].
     pub(crate) response: u64,
+    /// Length of the spells of which the worst is kept [ps].
+    pub(crate) spell: u64,
 }
 
 impl Fabric {
@@ -54,6 +56,55 @@ pub(crate) struct Pauses {
     pub(crate) due: VecDeque<u32>,
     /// Whether this transmitter has a pause frame to send before its next packet.
     pub(crate) has_frame_due: bool,
+    /// The spell of time in which it was paused longest.
+    pub(crate) spells: Spells,
+}
+
+/// How long a transmitter was paused in each of equal spells of time, one after the other from the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spells {
+    /// Length of a spell [ps]; 0: none is looked at.
+    pub(crate) length: u64,
+    /// Number of the last spell with a pause, and the time of pauses in it.
+    last: (u64, u64),
+    /// The first of those with the longest time of pauses, and that time.
+    worst: (u64, u64),
+}
+
+impl Spells {
+    /// Adds a pause from `begin` to `end` [ps], not before what was added last.
+    pub(crate) fn add(&mut self, begin: u64, end: u64) {
+        if self.length == 0 || end <= begin {
+            return;
+        }
+        let (first, last) = (begin / self.length, (end - 1) / self.length);
+        if first != self.last.0 {
+            self.last = (first, 0);
+        }
+        self.count(end.min((first + 1).saturating_mul(self.length)) - begin);
+        if last > first + 1 {
+            // Whole spells are all alike.
+            self.last = (first + 1, 0);
+            self.count(self.length);
+        }
+        if last > first {
+            self.last = (last, 0);
+            self.count(end - last * self.length);
+        }
+    }
+
+    /// Adds a time of pauses to the last spell.
+    fn count(&mut self, time: u64) {
+        self.last.1 += time;
+        if self.last.1 > self.worst.1 {
+            self.worst = self.last;
+        }
+    }
+
+    /// When the worst spell begins [ps], and the time of pauses in it [ps].
+    pub(crate) fn worst(&self) -> (u64, u64) {
+        (self.worst.0.saturating_mul(self.length), self.worst.1)
+    }
 }
 
 impl Pauses {
@@ -61,13 +112,45 @@ impl Pauses {
     pub(crate) fn set(&mut self, paused: u32, now: u64) {
         if self.paused != 0 {
             self.total_ps += now - self.since;
+            self.spells.add(self.since, now);
         }
         self.begun += u64::from(paused & !self.paused != 0);
         (self.paused, self.since) = (paused, now);
     }
 
+    /// The worst spell up to `now` in picoseconds: when it begins, and the time of pauses in it.
+    pub(crate) fn worst_spell(&self, now: u64) -> (u64, u64) {
+        let mut spells = self.spells;
+        if self.paused != 0 {
+            spells.add(self.since, now.max(self.since));
+        }
+        spells.worst()
+    }
+
     /// Time during which any class was paused, up to `now` in picoseconds.
     pub(crate) fn time(&self, now: u64) -> u64 {
         self.total_ps + if self.paused == 0 { 0 } else { now.saturating_sub(self.since) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worst(pauses: &[(u64, u64)]) -> (u64, u64) {
+        let mut spells = Spells { length: 100, ..Spells::default() };
+        pauses.iter().for_each(|&(begin, end)| spells.add(begin, end));
+        spells.worst()
+    }
+
+    #[test]
+    fn the_worst_spell_has_the_longest_time_of_pauses() {
+        assert_eq!(worst(&[]), (0, 0));
+        assert_eq!(worst(&[(10, 20), (30, 60), (210, 245)]), (0, 40));
+        // One that reaches into the next spell counts in both.
+        assert_eq!(worst(&[(10, 20), (90, 130), (140, 150)]), (100, 40));
+        assert_eq!(worst(&[(90, 450)]), (100, 100));
+        assert_eq!(worst(&[(150, 390), (395, 399)]), (200, 100));
+        assert_eq!(worst(&[(100, 200), (200, 260)]), (100, 100));
     }
 }

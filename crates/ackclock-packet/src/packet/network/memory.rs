@@ -302,6 +302,7 @@ mod tests {
             xon: None,
             headroom: Some(headroom),
             response: Span(0),
+            storm: (0.5, Span(0)),
         };
         let mut memory = Memory::new(&switches(Some(pfc), 1e4), 0, shared, 0xff);
         let ingresses = (0..ports as u32).map(|i| ingress(i, headroom, classes as usize));
@@ -330,6 +331,7 @@ mod tests {
             xon: None,
             headroom: None,
             response: Span(0),
+            storm: (0.5, Span(0)),
         };
         let mut memory = Memory::new(&switches(Some(pfc), 1.0), 0, u64::MAX, u32::MAX);
         memory.set_ports(vec![ingress(0, 2000, 1), ingress(1, 2000, 1)], vec![2, 3], 1);
@@ -365,7 +367,7 @@ mod tests {
             xoff in prop::option::of(500u64..20_000),
             moves in prop::collection::vec((0usize..4, 0usize..2, 0usize..2, 1u16..1000, any::<bool>()), 1..300),
         ) {
-            let pfc = PlanPfc { lossless: None, xoff, xon: None, headroom: None, response: Span(0) };
+            let pfc = PlanPfc { lossless: None, xoff, xon: None, headroom: None, response: Span(0), storm: (0.5, Span(0)) };
             let mut memory = Memory::new(&switches(Some(pfc), alpha), 0, 30_000, lossless);
             memory.set_ports((0..3).map(|i| ingress(i, 3000, 2)).collect(), vec![3, 4], 2);
             let mut waiting = Vec::new();

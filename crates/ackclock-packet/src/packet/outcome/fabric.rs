@@ -121,6 +121,35 @@ fn check_switch<C: Clock>(
     Ok(())
 }
 
+/// Names the links that were paused for more than a share of some spell of time, the worst first.
+pub(crate) fn find_storms<C: Clock>(links: &[Link<C>], plan: &Plan, end: u64) -> Option<String> {
+    let (share, time) = plan.switches.as_ref()?.pfc.as_ref()?.storm;
+    let most_ps = share * time.0 as f64;
+    let mut storms: Vec<(u64, u64, usize)> = Vec::new();
+    for (l, link) in links.iter().enumerate() {
+        let Some(pauses) = link.pauses() else { continue };
+        let (begin, paused) = pauses.worst_spell(C::ps(end));
+        if paused as f64 > most_ps {
+            storms.push((paused, begin, l));
+        }
+    }
+    storms.sort_by_key(|&(paused, begin, l)| (std::cmp::Reverse(paused), begin, l));
+    let &(paused, begin, l) = storms.first()?;
+    let others = match storms.len() {
+        1 => String::new(),
+        2 => "; so was 1 more link".to_owned(),
+        count => format!("; so were {} more links", count - 1),
+    };
+    Some(format!(
+        "pause storm: link {} was paused for {:.0} % of the {} ms from {:.9} s on, more than {:.0} %{others}",
+        plan.links[l].name(&plan.nodes),
+        100.0 * paused as f64 / time.0 as f64,
+        time.seconds() * 1e3,
+        Time(begin).seconds(),
+        100.0 * share,
+    ))
+}
+
 /// A link and a class of it.
 type Stuck = (u32, usize);
 

@@ -82,6 +82,7 @@ impl<C: Clock> EndedRun<C> {
         let pfc = flow_control::results(fabric, links, *end);
         ledger.add_pauses(&pfc);
         let deadlock = flow_control::find_deadlock(fabric, links, plan);
+        let storms = flow_control::find_storms(links, plan, *end);
 
         let hops = links.iter().map(Link::arrived).sum();
         self.check_branches()?;
@@ -116,7 +117,7 @@ impl<C: Clock> EndedRun<C> {
         };
         laws::check(&results, plan)?;
         results.warnings = find_suspect_outcomes(&results, plan);
-        results.warnings.extend(deadlock);
+        results.warnings.extend(deadlock.into_iter().chain(storms));
         Ok(results)
     }
 }

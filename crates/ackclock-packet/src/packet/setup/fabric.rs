@@ -36,6 +36,7 @@ pub(crate) fn build_fabric(plan: &Plan, queues: &[Queues]) -> Result<Fabric, Vec
     let mut fabric = Fabric {
         ports: vec![Port::default(); plan.links.len()],
         response: switches.pfc.as_ref().map_or(0, |pfc| pfc.response.0),
+        spell: switches.pfc.as_ref().map_or(0, |pfc| pfc.storm.1.0),
         ..Fabric::default()
     };
     let is_used = find_used(plan);

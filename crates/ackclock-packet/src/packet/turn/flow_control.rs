@@ -129,7 +129,9 @@ impl<C: Clock> Sim<C> {
     fn pause(&mut self, p: usize, link_id: u32, classes: u32, now: u64) {
         self.sample_link(link_id as usize, now);
         let link = &mut self.links.list[link_id as usize];
-        link.pauses_mut().set(classes, C::ps(now));
+        let pauses = link.pauses_mut();
+        pauses.spells.length = self.fabric.spell;
+        pauses.set(classes, C::ps(now));
         link.hold();
         if link.service.end == Service::IDLE {
             self.transmit(p, link_id, now);

@@ -97,7 +97,7 @@ impl About<PatternEnv> for Listed {
                 let number = wait.transfer;
                 match transfers.get(number as usize).filter(|_| (number as usize) < i) {
                     None => {
-                        wrong(&key, format!("is {number}, expected one before this, number {i}"))
+                        wrong(&key, format!("is {number}, expected one before this, number {i}"));
                     }
                     Some(other) if other.from != *from && other.to != *from => {
                         let message = format!(

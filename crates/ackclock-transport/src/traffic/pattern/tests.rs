@@ -26,7 +26,7 @@ proptest! {
         for entry in catalogue() {
             let name = format!("\"{}\"", entry.info.name);
             if entry.info.name == "listed" {
-                continue; // has no flows of its own
+                continue; // has no flows by itself
             }
             let made = draw(&name, hosts, Some(flows), seed);
             let matrix = entry.info.name == "log-normal";

@@ -55,7 +55,7 @@ impl TreeAllReduce {
                 arrived[(from - bit) as usize].push(sent);
             }
         }
-        operation.last = arrived.clone();
+        operation.last.clone_from(&arrived);
         // What the next send of each host waits for.
         let mut before = arrived;
         for bit in (0..rounds).rev().map(|round| 1 << round) {

@@ -174,7 +174,7 @@ class Queue:
 
 class Output(TypedDict):
     summary: str
-    tables: dict[str, dict[str, npt.NDArray[np.generic] | list[str]]]
+    tables: dict[str, dict[str, Any]]  # by table and column: memory views, lists of words
     threads: int
     reason: str | None
 
@@ -318,6 +318,22 @@ def suggestion(given: str, names: list[str]) -> str: ...
 
 class Rooms:
     def __init__(self, catalogue: str) -> None: ...
+    @staticmethod
+    def offered() -> Rooms: ...
+
+FlowRow = tuple[list[int], int, bool, bool, int, int, tuple[int, int] | None]
+
+class PacketRows:
+    def __init__(self, columns: dict[str, Any]) -> None: ...
+    def sizes(self, flows: int) -> list[tuple[int, int, tuple[int, int] | None, bool]]: ...
+    def departures(self, links: int) -> list[int]: ...
+    def write(
+        self,
+        flows: list[FlowRow],
+        interfaces: list[tuple[int, str]],
+        program: str,
+        comment: str,
+    ) -> bytes: ...
 
 class Form:
     def __init__(self, schema: str, rooms: Rooms) -> None: ...

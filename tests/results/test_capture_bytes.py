@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import struct
+from array import array
 from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
 import ackclock as ac
+from ackclock import _core
+from ackclock.cli.main import main as cli
 from ackclock.errors import UnsupportedError
 from ackclock.results.formats import qlog
-from ackclock.results.formats.pcapng import _Flow
+from ackclock.results.formats.pcapng import flow_row
 from ackclock.results.formats.pcapng_blocks import interface, section, write_packet
 from ackclock.results.formats.recorded import import_extra, require_any, rows_by, write_whole
 from ackclock.results.formats.registry import FORMATS
@@ -32,15 +35,44 @@ def words(data):
 
 
 def flow(settings=None, *, index=3, last=None, largest=0, has_syn=False, is_quic=False):
-    sizes = Sizes()
-    sizes.last, sizes.largest, sizes.has_syn = last, largest, has_syn
-    return _Flow(index, (SENDER, RECEIVER), sizes, settings, is_quic=is_quic)
+    sizes = Sizes(largest=largest, last=last, has_syn=has_syn)
+    return flow_row(index, (1, 0x010203), sizes, settings, is_quic=is_quic)
+
+
+def rows_of(rows):
+    """The core's rows of packets that left link 0, of flow 0."""
+
+    def column(name, code="I"):
+        return array(code, [int(row.get(name, 0)) for row in rows])
+
+    blocks = [f"sack{number}_{end}" for number in (1, 2, 3) for end in ("start", "end")]
+    columns = {name: column(name) for name in ("flow", "link", "seq", "flags", "size_bytes")}
+    columns |= {name: column(name) for name in ["sack_count", *blocks]}
+    columns |= {"time_s": array("d", bytes(8 * len(rows))), "is_ack": column("is_ack", "B")}
+    columns |= {"is_departure": array("B", [1] * len(rows))}
+    if any("stamp" in row for row in rows):
+        columns["stamp_value"] = array("I", [row["stamp"].value for row in rows])
+        columns["stamp_echo"] = array("I", [row["stamp"].echo for row in rows])
+    return _core.PacketRows(columns)
+
+
+def write_packets(of, *rows):
+    """Headers of packets of a flow, with their lengths on the wire."""
+    content, place, packets = rows_of(rows).write([of], [(0, "x")], "", ""), 0, []
+    while place < len(content):
+        kind, length = struct.unpack_from("<II", content, place)
+        if kind == 6:
+            size, wire = struct.unpack_from("<II", content, place + 20)
+            packets.append((content[place + 28 : place + 28 + size], wire))
+        place += length
+    return packets
 
 
 def packet(of, flags=0, size=1500, *, seq=0, is_ack=False, stamp=None, **blocks):
     """Headers of a packet, taken apart; sums are checked."""
     row = {"flags": flags | ACK * is_ack, "size_bytes": size, "is_ack": is_ack, "seq": seq}
-    data, length = of.packet({**row, **blocks}, stamp)
+    stamped = {} if stamp is None else {"stamp": stamp}
+    ((data, length),) = write_packets(of, {**row, **blocks, **stamped})
     assert words(data[:20]) == 0xFFFF
     version, ecn, total, number, fragment, ttl, protocol, _ = struct.unpack("!BBHHHBBH", data[:12])
     assert (version, fragment, ttl) == (0x45, 0x4000, 64)
@@ -77,10 +109,12 @@ def test_data_and_acknowledgements_go_between_the_ends():
     assert data["ports"] == (1027, 5001)
     assert (data["ip"], data["frame"], data["seq"], data["ack"]) == (1040, 1040, 2001, 1)
     assert (data["bits"], data["options"], data["id"]) == (0x10, b"", 1)
+    row = {"size_bytes": 40, "seq": 2}
+    assert [data[4:6] for data, _ in write_packets(of, row, row)] == [b"\0\1", b"\0\2"]
     ack = packet(of, size=40, seq=3, is_ack=True)
     assert ack["ends"] == (RECEIVER, SENDER)
     assert ack["ports"] == (5001, 1027)
-    assert (ack["ip"], ack["seq"], ack["ack"], ack["bits"], ack["id"]) == (40, 1, 3001, 0x10, 2)
+    assert (ack["ip"], ack["seq"], ack["ack"], ack["bits"]) == (40, 1, 3001, 0x10)
     # Of an acknowledgement that is made longer the frame is, not the packet.
     long = packet(of, size=90, seq=3, is_ack=True)
     assert (long["ip"], long["frame"]) == (40, 90)
@@ -164,6 +198,26 @@ def test_datagrams_are_udp():
         assert packet(of, flags, size=5)["ip"] == 28
 
 
+def test_a_udp_checksum_of_0_is_written_as_all_ones():
+    """RFC 768: zero would mean that there is none. The payload is zeros: only headers sum up."""
+    sizes = range(28, 65536)
+    rows = [{"flags": DATAGRAM, "size_bytes": size} for size in sizes]
+    packets = write_packets(flow(), *rows)
+    ones = 0
+    for size, (data, length) in zip(sizes, packets, strict=True):
+        check = data[26:28]
+        assert length == size
+        assert check != b"\x00\x00", size
+        if check == b"\xff\xff":
+            ones += 1
+        elif size % 997:
+            continue
+        pseudo = data[12:20] + bytes([0, 17]) + (size - 20).to_bytes(2, "big")
+        assert words(pseudo + data[20:28]) == 0xFFFF, size
+    # A size in twice 65535 sums gives the one that complements to 0.
+    assert ones >= 1
+
+
 def test_blocks_of_a_capture_are_padded_and_have_their_length_twice():
     made = section("abc", "x")
     # Options: user application 4, comment 1, end.
@@ -236,11 +290,14 @@ def test_a_capture_has_what_left_the_link_either_way(run, tmp_path):
 
 
 def test_settings_fit_a_flow_by_its_lengths():
+    def see(rows):
+        return Sizes(*rows_of(list(rows)).sizes(1)[0])
+
     def fit(settings, *packets):
-        sizes = Sizes()
-        for flags, size, is_ack in packets:
-            sizes.see({"flags": flags, "size_bytes": size, "is_ack": is_ack, "seq": 4})
-        return sizes.fit(settings)
+        return see(
+            {"flags": flags, "size_bytes": size, "is_ack": is_ack, "seq": 4}
+            for flags, size, is_ack in packets
+        ).fit(settings)
 
     assert (PLAIN.full, TIMED.full) == (1040, 1052)
     data, acks = (0, 1040, False), (ACK, 40, True)
@@ -254,14 +311,13 @@ def test_settings_fit_a_flow_by_its_lengths():
     assert not fit(PLAIN, (0, 540, False))
     assert not fit(PLAIN, (0, 540, False), (FIN, 300, False))
     assert not fit(PLAIN, (FIN, 1140, False))
-    sizes = Sizes()
-    sizes.see({"flags": ACK, "size_bytes": 60, "is_ack": True, "seq": 1, "sack_count": 2})
-    assert sizes.bare == 40
-    sizes.see({"flags": SYN, "size_bytes": 52, "is_ack": False, "seq": 0})
-    assert (sizes.bare, sizes.has_syn, sizes.largest) == (52, True, 0)
-    sizes.see({"flags": FIN, "size_bytes": 500, "is_ack": False, "seq": 7})
-    sizes.see({"flags": 0, "size_bytes": 400, "is_ack": False, "seq": 6})
-    assert (sizes.largest, sizes.last) == (500, (7, 500))
+    rows = [{"flags": ACK, "size_bytes": 60, "is_ack": True, "seq": 1, "sack_count": 2}]
+    assert see(rows).bare == 40
+    rows.append({"flags": SYN, "size_bytes": 52, "is_ack": False, "seq": 0})
+    assert see(rows) == Sizes(largest=0, bare=52, last=None, has_syn=True)
+    rows.append({"flags": FIN, "size_bytes": 500, "is_ack": False, "seq": 7})
+    rows.append({"flags": 0, "size_bytes": 400, "is_ack": False, "seq": 6})
+    assert see(rows) == Sizes(largest=500, bare=52, last=(7, 500), has_syn=True)
 
 
 def seen(time_s, link, event, *, seq=0, is_ack=False, flags=0):
@@ -406,3 +462,26 @@ def test_a_file_appears_whole_and_what_is_missing_is_named(tmp_path):
         import_extra("nothing.of.it", "x")
     assert import_extra("json.decoder", "x").__name__ == "json.decoder"
     assert [name for name, form in FORMATS.items() if form.takes_link] == ["pcapng"]
+
+
+@pytest.mark.parametrize("link", [None, "r1->r0"])
+def test_the_command_line_records_one_link_and_writes_the_same_capture(link, tmp_path):
+    text = TWO.replace(", timestamps = true", "").replace('record = { tables = ["packets"] }', "")
+    scenario = ac.load(text)
+    whole = scenario.run(record=["packets"]).to_pcapng(tmp_path / "whole", link=link)
+    file = tmp_path / "two.toml"
+    file.write_text(text)
+    options = [] if link is None else ["--link", link]
+    recorded = []
+    with pytest.MonkeyPatch.context() as patch:
+        simulate = ac.Scenario.run
+
+        def run(scenario, **options):
+            recorded.append(scenario.data.get("record", {}).get("links"))
+            return simulate(scenario, **options)
+
+        patch.setattr(ac.Scenario, "run", run)
+        assert cli(["run", str(file), "--quiet", "--pcapng", str(tmp_path / "one"), *options]) == 0
+    both = ["r0->r1", "r1->r0"] if link is None else ["r1->r0", "r0->r1"]
+    assert recorded == [*([None] if link is None else []), both]
+    assert (tmp_path / "one").read_bytes() == whole.read_bytes()

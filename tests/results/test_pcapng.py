@@ -6,8 +6,6 @@ import subprocess
 import pytest
 
 import ackclock as ac
-from ackclock.results.formats.pcapng import _Flow
-from ackclock.results.formats.tcp_sizes import Sizes
 from ackclock.results.formats.tcp_timestamps import Way, stamps
 
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
@@ -27,7 +25,7 @@ def read(file):
     return [dict(zip(FIELDS, line.split("\t"), strict=True)) for line in done.stdout.splitlines()]
 
 
-def captured(tmp_path, tcp, *, size=None, record="", buffer="1000 pkt", link="r0->r1"):
+def capture(tmp_path, tcp, *, size=None, record="", buffer="1000 pkt", link="r0->r1"):
     """A run, what left the link either way by the table, and by tshark."""
     transfer = "" if size is None else f', size = "{size} B"'
     run = ac.load(f"""
@@ -54,7 +52,7 @@ record = {{ tables = ["packets", "rtts"]{record} }}
 )
 def test_wireshark_finds_nothing_wrong_without_losses(tmp_path, timestamps, size, mss, last):
     tcp = f"timestamps = {timestamps}, mss = {mss}"
-    run, left, seen = captured(tmp_path, tcp, size=size)
+    run, left, seen = capture(tmp_path, tcp, size=size)
     assert run.summary["flows"][0]["lost_data_packets"] == 0
     assert not [frame for frame in seen if frame["tcp.analysis.flags"]]
     # The simulation counts no options of a SYN but the timestamps.
@@ -77,7 +75,7 @@ def test_wireshark_finds_nothing_wrong_without_losses(tmp_path, timestamps, size
 
 @needs_tshark
 def test_timestamps_of_a_capture_give_the_run_s_own_rtts(tmp_path):
-    run, left, seen = captured(tmp_path, "timestamps = true", buffer="6 pkt", link="s0->r0")
+    run, left, seen = capture(tmp_path, "timestamps = true", buffer="6 pkt", link="s0->r0")
     assert run.summary["flows"][0]["lost_data_packets"] > 0
     samples = {round(row["time_s"], 9): row["rtt_s"] for row in run.table("rtts").to_pylist()}
     compared = 0
@@ -94,7 +92,7 @@ def test_timestamps_of_a_capture_give_the_run_s_own_rtts(tmp_path):
 @needs_tshark
 def test_a_tap_that_was_recorded_alone_has_the_right_lengths_and_no_times(tmp_path):
     record = ', links = ["r1->r0"]'
-    _, left, seen = captured(tmp_path, "timestamps = true", size=1461, record=record)
+    _, left, seen = capture(tmp_path, "timestamps = true", size=1461, record=record)
     assert [frame["frame.len"] for frame in seen[1:]] == ["52"] * (len(left) - 1)
     assert seen[-1]["tcp.ack_raw"] == "1463"
     for name in ("tsval", "tsecr"):
@@ -103,7 +101,7 @@ def test_a_tap_that_was_recorded_alone_has_the_right_lengths_and_no_times(tmp_pa
 
 @needs_tshark
 def test_an_acknowledgement_made_longer_is_a_longer_frame(tmp_path):
-    _, left, seen = captured(tmp_path, "ack_size = 60", size=100_000)
+    _, left, seen = capture(tmp_path, "ack_size = 60", size=100_000)
     acks = [frame for row, frame in zip(left, seen, strict=True) if row["is_ack"]][1:]
     assert {frame["frame.len"] for frame in acks} == {"60"}
     assert {(frame["ip.len"], frame["tcp.len"]) for frame in acks} == {("40", "0")}
@@ -135,31 +133,3 @@ def test_a_packet_keeps_the_time_of_its_sending_and_the_echo_is_that_of_what_arr
         (10, 0), (10, 0), (11, 0), (11, 0), (10, 0), (25, 10), (25, 10), (29, 0), (30, 25)
     ]  # fmt: skip
     assert stamps(rows, ways, {}) == [None] * len(rows)
-
-
-def words(data: bytes) -> int:
-    """One's complement sum of 16-bit words (RFC 1071)."""
-    total = sum(int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total
-
-
-def test_a_udp_checksum_of_0_is_written_as_all_ones():
-    """RFC 768: zero would mean that there is none. The payload is zeros: only headers sum up."""
-    flow = _Flow(3, (b"\x0a\x00\x00\x01", b"\x0a\x00\x00\x02"), Sizes(), None)
-    ones = 0
-    for size in range(28, 65536):
-        packet = {"flags": 512, "size_bytes": size, "is_ack": False}
-        data, length = flow.packet(packet, None)
-        check = data[26:28]
-        assert length == size
-        assert check != b"\x00\x00", size
-        if check == b"\xff\xff":
-            ones += 1
-        elif size % 997:
-            continue
-        pseudo = data[12:20] + bytes([0, 17]) + (size - 20).to_bytes(2, "big")
-        assert words(pseudo + data[20:28]) == 0xFFFF, size
-    # A size in twice 65535 sums gives the one that complements to 0.
-    assert ones >= 1

@@ -21,6 +21,7 @@ mod canonical;
 mod fluid;
 mod form;
 mod parallelism;
+pub mod pcapng;
 mod recorded;
 mod tables;
 

@@ -7,6 +7,7 @@ need pandas.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -98,6 +99,16 @@ class Tables(Mapping[str, "pa.Table"]):
                 for title, values in columns.items()
             }
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give what another process needs: memory views, which cannot be sent, as arrays."""
+        raw = {
+            name: {title: _to_array(values) for title, values in columns.items()}
+            if isinstance(columns, Mapping)
+            else columns
+            for name, columns in self._raw.items()
+        }
+        return {**vars(self), "_raw": raw}
 
     def __contains__(self, name: object) -> bool:
         return name in self._raw
@@ -212,11 +223,21 @@ class Tables(Mapping[str, "pa.Table"]):
             self._raw[name] = {
                 key: [v for v, stays in zip(values, mask, strict=True) if stays]
                 if isinstance(values, list)
-                else np.asarray(values)[mask]
+                else np.asarray(_to_array(values))[mask]
                 for key, values in columns.items()
             }
         else:
             self._raw[name] = columns.filter(list(is_kept))
+
+
+def _to_array(values: Any) -> Any:
+    """A column of numbers as an array of NumPy, which need not be loaded for those of the core."""
+    if not isinstance(values, memoryview):
+        return values
+    import numpy as np
+
+    # Of two types of 64 bits that C has, Arrow knows the one that NumPy calls so.
+    return np.asarray(values).view(np.uint64) if values.format == "Q" else np.asarray(values)
 
 
 def join_columns(columns: Columns, names: Mapping[str, list[str]]) -> Table:
@@ -232,7 +253,8 @@ def join_columns(columns: Columns, names: Mapping[str, list[str]]) -> Table:
     import numpy as np
 
     arrays = {}
-    for name, values in columns.items():
+    for name, column in columns.items():
+        values = _to_array(column)
         if name in names and not isinstance(values, list):
             arrays[name] = words(names[name], values)
         elif isinstance(values, list) and name != "id":
@@ -290,7 +312,7 @@ def merge_raw_tables(raw_tables: Sequence[Raw]) -> tuple[pa.Table, list[int]] | 
     every: dict[str, Any] = {}
     merged_names: dict[str, list[str]] = {}
     for title, values in first.items():
-        pieces = [columns[title] for columns, _ in raw_tables]
+        pieces = [_to_array(columns[title]) for columns, _ in raw_tables]
         if isinstance(values, list):
             every[title] = list(chain.from_iterable(pieces))
             continue
@@ -434,8 +456,15 @@ def rows_of(tables: Mapping[str, pa.Table], name: str) -> list[dict[str, Any]]:
     return tables.rows(name) if isinstance(tables, Tables) else rows(tables[name])
 
 
-def _plain(values: Sequence[str | None] | np.ndarray[Any, Any]) -> list[Any]:
+def _plain(values: Sequence[str | None] | memoryview | np.ndarray[Any, Any]) -> list[Any]:
     """A column as plain data; NaN is None."""
+    if isinstance(values, memoryview):
+        plain_values = values.tolist()
+        if values.format != "d":
+            return plain_values
+        return [None if math.isnan(value) else value for value in plain_values]
+    if isinstance(values, list):
+        return list(values)
     import numpy as np
 
     if not isinstance(values, np.ndarray):

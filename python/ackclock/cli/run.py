@@ -120,6 +120,11 @@ def run(
     if seed is not None:
         scenario = scenario.replace(seed=seed)
     _check_exports(scenario, export_paths, link)
+    scenario, link = (
+        _at_one_link(scenario, link, file, threads or 1, quiet=quiet)
+        if out is None and not record and set(export_paths) == {"pcapng"}
+        else (scenario, link)
+    )
     needed = [table for name in export_paths for table in FORMATS[name].tables]
     scenario = _recording(scenario, [*record, *needed])
     if out is not None:
@@ -167,6 +172,35 @@ def _check_exports(scenario: Scenario, export_paths: dict[str, Path], link: str 
         ]
         if link not in ids:
             raise click.UsageError(f'--link: there is no link "{link}"; {suggestion(link, ids)}')
+
+
+def _at_one_link(
+    scenario: Scenario, link: str | None, file: Path, threads: int | str, *, quiet: bool
+) -> tuple[Scenario, str | None]:
+    """Record packets of the link of a capture alone; a run without packets finds the busiest one.
+
+    It takes a part of what the record of every link's packets would.
+    """
+    from ackclock.results.formats.pcapng import follows_packets, list_both_ways
+    from ackclock.results.packet_case import without_code
+
+    record = scenario.data.get("record", {})
+    if {"flows", "links"} & {*record} or "packets" in record.get("tables", ()):
+        return scenario, link
+    if scenario.holds_lock or follows_packets(scenario):
+        return scenario, link
+    if link is None:
+        plain = scenario.replace(record=None)
+        with Bar(f"{scenario.name or file.stem}: busiest link", shown=not quiet) as update:
+            links = _run_one(plain, None, update, [], threads).summary["links"]
+        most = max(int(row["departed_packets"]) for row in links)
+        if not most:
+            return scenario, link
+        link = min(str(row["id"]) for row in links if row["departed_packets"] == most)
+        names = [str(row["id"]) for row in links]
+    else:
+        names = [str(row["id"]) for row in without_code(scenario).explain().data["links"]]
+    return scenario.replace(**{"record.links": list_both_ways(link, names)}), link
 
 
 def _compare(scenario: Scenario, run: Run) -> Twin:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from ackclock.errors import AckclockError, UnsupportedError, how_to_install
 
 if TYPE_CHECKING:
@@ -72,6 +70,8 @@ def rows_by(table: pa.Table, key: str) -> dict[str, dict[str, Any]]:
         By name the other columns by name, as numpy arrays of numbers or as lists of words, in the
         order of the table.
     """
+    import numpy as np
+
     column = table.column(key).combine_chunks()
     indices = column.indices.to_numpy(zero_copy_only=False)
     order = np.argsort(indices, kind="stable")

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TIMESTAMPS", "Segment", "Sizes", "TcpSizes", "segments", "tcp_sizes"]
 
-_SYN, _FIN = 2, 256
 _HEADERS = 40  # IPv4 and TCP without options.
 TIMESTAMPS = 12
 """Bytes of the timestamp option (RFC 7323 appendix A), with padding."""
@@ -35,26 +34,16 @@ class TcpSizes(NamedTuple):
         return self.mss + self.header + TIMESTAMPS * self.timestamps
 
 
-class Sizes:
-    """What the table shows of one flow's packets."""
+class Sizes(NamedTuple):
+    """What the table shows of one flow's packets [B]."""
 
-    def __init__(self) -> None:
-        self.largest = 0
-        self.bare = 0
-        self.last: tuple[int, int] | None = None
-        self.has_syn = False
-
-    def see(self, row: dict[str, Any]) -> None:
-        """Take a packet into account."""
-        flags, size = row["flags"], row["size_bytes"]
-        if row["is_ack"] or flags & _SYN:
-            self.has_syn |= bool(flags & _SYN)
-            blocks = row.get("sack_count", 0)
-            self.bare = size - (8 * blocks + 4 if blocks else 0)
-            return
-        self.largest = max(self.largest, size)
-        if flags & _FIN:
-            self.last = row["seq"], size
+    largest: int = 0
+    """Of the data packets."""
+    bare: int = 0
+    """Of an acknowledgement without SACK blocks."""
+    last: tuple[int, int] | None = None
+    """Number and size of the segment with the FIN."""
+    has_syn: bool = False
 
     def fit(self, settings: TcpSizes) -> bool:
         """Whether the flow may have these settings."""

@@ -183,9 +183,10 @@ class Case(Protocol):
         Too much memory is one; ``spills`` as of `cost`.
         """
 
-    def cost(self, *, spills: bool = False) -> Cost:
+    def cost(self, *, spills: bool = False, is_rough: bool = False) -> Cost:
         """Predict what `execute` will need; ``spills``: with a folder for large tables.
 
+        ``is_rough`` says that the case is one of many: less exact, and much faster.
         Raises `ScenarioError` for a case that needs more memory than it may have.
         """
 

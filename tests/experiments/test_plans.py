@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -22,6 +23,7 @@ from ackclock.experiments.plan import (
 from ackclock.experiments.replication import Replication, replicate
 from ackclock.experiments.scheduler import Pace
 from ackclock.experiments.status_line import Status, describe
+from ackclock.experiments.store import look
 from conftest import SMALL
 
 
@@ -57,7 +59,7 @@ def test_a_plan_lists_six_labels_of_an_axis_and_of_more_the_first_four_and_the_l
 
 
 def at(memory, table=0.0, **labels):
-    return Prepared(Point(0, labels, {}), "f", Cost(1, 1.0, memory, table), holds_lock=False)
+    return Prepared(Point(0, labels, {}), None, "f", Cost(1, 1.0, memory, table), holds_lock=False)
 
 
 def test_runs_that_fill_the_memory_together_are_refused(monkeypatch):
@@ -95,14 +97,18 @@ class Wrong:
     def __init__(self, number):
         self.number = number
 
-    def cost(self, *, spills):
+    def cost(self, *, spills, is_rough):
         found = [Problem("x", f"is wrong, {self.number // 2}")] if self.number >= 0 else []
         raise ScenarioError([*found, Problem("y", "is missing")])
 
 
 def design(cases, file=None):
     where = tuple(Point(i, {"x": i}, {}) for i in range(len(cases)))
-    return SimpleNamespace(points=where, case_at=lambda point: cases[point.index], file=file)
+
+    def case_at(point, *, is_rough):
+        return cases[point.index]
+
+    return SimpleNamespace(points=where, case_at=case_at, file=file)
 
 
 def test_problems_of_many_points_are_reported_once_and_no_more_than_ten():
@@ -119,6 +125,33 @@ def test_problems_of_many_points_are_reported_once_and_no_more_than_ten():
         found = [str(problem) for problem in caught.value.problems]
         assert len(found) == reported
         assert [text for text in found if text.startswith("and ")] == rest
+
+
+def test_a_sample_lies_all_over_a_grid_and_has_no_rhythm_of_its_axes():
+    grid = [Point(index, {}, {}) for index in range(240)]
+    for most in (3, 7, 24):
+        places = [point.index for point in plans.spread_over(grid, most)]
+        assert len(places) == most
+        # No part of the grid of three times the mean distance is left out.
+        assert max(b - a for a, b in pairwise([0, *places, 240])) < 3 * 240 / most
+        # Axes of 2, 3 and 4 values, the last fastest: each value is met.
+        assert most < 7 or all(len({place % axis for place in places}) == axis for axis in (2, 3))
+    assert plans.spread_over(grid[:3], 3) == grid[:3]
+    assert [plans.share_sample(count) for count in (0, 1, 9, 15, 100)] == [45, 45, 5, 3, 3]
+
+
+def test_a_plan_from_a_sample_counts_all_runs_and_is_close_to_the_whole_one(tmp_path):
+    rates = [f"{number} Mbps" for number in range(1, 13)]
+    sweep = ac.sweep(ac.load(SMALL), {"net.rate": rates, "net.rtt": ["20 ms", "60 ms"]}, reps=2)
+    whole, sampled = sweep.plan(2), sweep.plan(2, most_points=8)
+    for name in ("points", "runs", "at_most", "stored", "axes"):
+        assert getattr(sampled, name) == getattr(whole, name)
+    assert sampled.stored == 0
+    assert 1 / 1.5 < sampled.cpu_s / whole.cpu_s < 1.5
+    assert sampled.events != whole.events
+    # A run that is stored counts for those that the sample is of.
+    sweep.run(workers=1, store=tmp_path)
+    assert sweep.plan(2, look(tmp_path), 8).stored == 48
 
 
 def test_a_slot_has_the_seed_of_its_replicate():

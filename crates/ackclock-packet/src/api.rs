@@ -10,7 +10,7 @@ pub use crate::record::{Column, Columns};
 use crate::registry::join;
 
 use crate::memory::until_it_ends;
-use crate::packet::{self, LedgerCount, LedgerRows, Piece, Pieces, QueueCount, Results};
+use crate::packet::{self, LedgerCount, LedgerRows, Patience, Piece, Pieces, QueueCount, Results};
 use crate::record::Table;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
@@ -50,6 +50,11 @@ pub fn schema() -> String {
 
 /// Every algorithm of every room, as JSON.
 pub fn catalogue() -> String {
+    list_algorithms().to_string()
+}
+
+/// As [`catalogue`], as a value: each room's algorithms as a list.
+pub fn list_algorithms() -> Value {
     json!({
         "cc": crate::cc::catalogue(),
         "recovery": crate::recovery::catalogue(),
@@ -57,13 +62,12 @@ pub fn catalogue() -> String {
         "qdisc": crate::qdisc::catalogue(),
         "source": crate::traffic::source::catalogue(),
         "arrivals": crate::traffic::arrivals::catalogue(),
+        "pattern": pattern::catalogue(),
         "multicast": crate::multicast::catalogue(),
         "impairment": crate::impairment::catalogue(),
-        "pattern": pattern::catalogue(),
         "sharing": crate::sharing::catalogue(),
         "policy": crate::policy::catalogue(),
     })
-    .to_string()
 }
 
 /// Every table that can be recorded, with its columns, as JSON.
@@ -205,8 +209,29 @@ pub fn predict_with(
     custom: &dyn Custom,
     most_cpu_s: f64,
 ) -> Result<String, Vec<Problem>> {
+    predict_patiently(text, custom, most_cpu_s, Patience::LONG)
+}
+
+/// As [`predict_with`], about ten times as fast and less exact: for sums over many runs.
+///
+/// # Errors
+/// As [`predict_with`].
+pub fn estimate_with(
+    text: &str,
+    custom: &dyn Custom,
+    most_cpu_s: f64,
+) -> Result<String, Vec<Problem>> {
+    predict_patiently(text, custom, most_cpu_s, Patience::SHORT)
+}
+
+fn predict_patiently(
+    text: &str,
+    custom: &dyn Custom,
+    most_cpu_s: f64,
+    patience: Patience,
+) -> Result<String, Vec<Problem>> {
     let plan = check_plan(text, custom)?;
-    let predicted = predicted(&plan, custom);
+    let predicted = predicted(&plan, custom, patience);
     refuse(&predicted, most_cpu_s)?;
     serde_json::to_string(&predicted).map_err(|e| vec![Problem::new("", e.to_string())])
 }
@@ -221,16 +246,16 @@ pub fn review_with(
     most_cpu_s: f64,
 ) -> Result<String, Vec<Problem>> {
     let plan = check_plan(text, custom)?;
-    let predicted = predicted(&plan, custom);
+    let predicted = predicted(&plan, custom, Patience::LONG);
     refuse(&predicted, most_cpu_s)?;
     serde_json::to_string(&(predicted, compile::warnings(&plan)))
         .map_err(|e| vec![Problem::new("", e.to_string())])
 }
 
 /// The work that a plan is predicted to be; user-defined algorithms are not tried.
-fn predicted(plan: &Plan, custom: &dyn Custom) -> compile::Predicted {
+fn predicted(plan: &Plan, custom: &dyn Custom, patience: Patience) -> compile::Predicted {
     let predicted = compile::predict(plan);
-    if custom.is_used() { predicted } else { packet::correct(plan, predicted) }
+    if custom.is_used() { predicted } else { packet::correct(plan, predicted, patience) }
 }
 
 /// The plan of a scenario in which nothing is wrong.
@@ -270,7 +295,7 @@ pub fn explain(text: &str) -> Result<String, Vec<Problem>> {
 pub fn explain_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>> {
     let (scenario, plan) = plan(text, custom)?;
     let mut explained = compile::explain(&scenario, &plan);
-    explained.predicted = predicted(&plan, custom);
+    explained.predicted = predicted(&plan, custom, Patience::LONG);
     serde_json::to_string(&explained).map_err(|e| vec![Problem::new("", e.to_string())])
 }
 
@@ -313,7 +338,7 @@ impl Effort {
         if self.most_cpu_s.is_infinite() || compile::predict(plan).cpu_s <= self.most_cpu_s {
             return Ok(());
         }
-        refuse(&predicted(plan, custom), self.most_cpu_s)
+        refuse(&predicted(plan, custom, Patience::LONG), self.most_cpu_s)
     }
 }
 

@@ -258,6 +258,24 @@ mod _core {
         }
     }
 
+    /// As `predict`, about ten times as fast and less exact: for sums over many runs.
+    #[pyfunction]
+    #[pyo3(signature = (json, make=None, most_cpu_s=None))]
+    fn estimate(
+        py: Python<'_>,
+        json: &str,
+        make: Option<Py<PyAny>>,
+        most_cpu_s: Option<f64>,
+    ) -> PyResult<String> {
+        let user = UserCode::new(make);
+        let most_cpu_s = most_cpu_s.unwrap_or(f64::INFINITY);
+        let estimated = py.detach(|| api::estimate_with(json, &user, most_cpu_s));
+        match user.slot.take() {
+            Some(Failure::Raised(error)) => Err(error),
+            _ => estimated.map_err(|problems| input_error(&problems)),
+        }
+    }
+
     /// As `predict`, with the warnings: JSON of both in a list.
     #[pyfunction]
     #[pyo3(signature = (json, make=None, most_cpu_s=None))]

@@ -190,14 +190,16 @@ def _dry_run(
     """Say what each needed study would run, at most too, and what of it is stored already."""
     from ackclock._util.number_text import working_time
     from ackclock._util.text_table import table
+    from ackclock.experiments.plan import share_sample
     from ackclock.experiments.store import look
     from ackclock.reproduce.run.reproduction import count_most, find_designs, find_wanted
     from ackclock.reproduce.run.studies import sweep_of
 
     rows: list[dict[str, Any]] = []
     opened_store = look(means.store)
-    for paper in papers:
-        _, judged, needed = find_wanted(paper, figures, claims)
+    wanted = [(paper, *find_wanted(paper, figures, claims)) for paper in papers]
+    studies = sum(len(needed) for *_, needed in wanted)
+    for paper, _, judged, needed in wanted:
         limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
         designs = find_designs(paper, judged)
         for name in needed:
@@ -205,7 +207,7 @@ def _dry_run(
             if tier in study.skipped:
                 continue
             sweep = sweep_of(paper, study, tier)
-            plan = sweep.plan(means.workers, opened_store)
+            plan = sweep.plan(means.workers, opened_store, share_sample(studies))
             at_first = sweep.replicates.at_first
             most = at_first if name in designs else count_most(sweep, limit)
             row: dict[str, Any] = {

@@ -225,12 +225,15 @@ def _late(audit: Audit) -> str:
 
 
 def _predict_audit(task: Task, size: int, means: Means, opened_store: Store | None) -> Data:
+    from ackclock.experiments.plan import LEAST_OF_SWEEP
     from ackclock.studies.late_comer.situations import documents, sweep_of
 
     tier = _size_of_audit(task, size)
     control = task.control
     plans = [
-        sweep_of(document, tier, f"{situation}, n = {flows}").plan(means.workers, opened_store)
+        sweep_of(document, tier, f"{situation}, n = {flows}").plan(
+            means.workers, opened_store, LEAST_OF_SWEEP
+        )
         for situation, flows, document in documents(control.value, tier, control.settings)
     ]
     keys = ("points", "runs", "stored", "cpu_s")

@@ -169,6 +169,7 @@ def predict(task: Task, means: Means) -> Plan:
         A study does not fit the control.
     """
     from ackclock.experiments.executors.local import cores
+    from ackclock.experiments.plan import share_sample
     from ackclock.experiments.store import look
     from ackclock.reproduce.check.crosscheck import studies_of
 
@@ -177,13 +178,13 @@ def predict(task: Task, means: Means) -> Plan:
     claims = [data.claims[one.id] for one in choose_requirements(task.profile, task.only)]
     queries = [check.measure for claim in claims for check in claim.checks]
     rows = []
-    for name in studies_of(data, *queries):
-        study = data.studies[name]
-        if task.tier in study.skipped:
-            continue
-        plan = sweep_of(data, study, task.tier).plan(means.workers, kept)
+    studies = [data.studies[name] for name in studies_of(data, *queries)]
+    studies = [study for study in studies if task.tier not in study.skipped]
+    most_points = share_sample(len(studies))
+    for study in studies:
+        plan = sweep_of(data, study, task.tier).plan(means.workers, kept, most_points)
         counts = {k: getattr(plan, k) for k in ("points", "runs", "stored", "cpu_s")}
-        rows.append({"study": name, **counts})
+        rows.append({"study": study.name, **counts})
     rows += predict_audits(task, means, kept)
     return Plan(tuple(rows), means.workers or cores())
 

@@ -75,5 +75,5 @@ class Design(Protocol):
     def metrics(self) -> tuple[str, ...]:
         """Metrics that a report shows."""
 
-    def case_at(self, point: Point) -> Case:
+    def case_at(self, point: Point, *, is_rough: bool = False) -> Case:
         """Make the case of a point, checked."""

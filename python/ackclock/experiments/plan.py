@@ -10,14 +10,42 @@ from ackclock._util.text_table import table
 from ackclock.errors import AckclockError, Problem, ScenarioError
 
 if TYPE_CHECKING:
-    from ackclock.case import Cost
+    from collections.abc import Sequence
+
+    from ackclock.case import Case, Cost
     from ackclock.experiments.design import Design
     from ackclock.experiments.grid import Point
     from ackclock.experiments.store import Keeper
 
-__all__ = ["Plan", "Slot", "check_memory", "check_worker_memory", "plan", "prepare_points"]
+__all__ = [
+    "LEAST_OF_SWEEP",
+    "Plan",
+    "Slot",
+    "check_memory",
+    "check_worker_memory",
+    "plan",
+    "prepare_points",
+    "share_sample",
+]
 
 MOST_REPORTED = 10
+
+GOLDEN = (5**0.5 - 1) / 2
+
+SAMPLE, LEAST_OF_SWEEP = 45, 3
+"""Points from which the time of several sweeps together is predicted, and the least of each: so
+many take a few tenths of a second."""
+
+
+def share_sample(sweeps: int) -> int:
+    """Say from how many points each of several sweeps is predicted.
+
+    Parameters
+    ----------
+    sweeps
+        How many there are.
+    """
+    return max(LEAST_OF_SWEEP, SAMPLE // max(sweeps, 1))
 
 
 @dataclass(frozen=True)
@@ -104,13 +132,16 @@ class Prepared:
     """A point with its case compiled: fingerprint, predicted cost, and whether it has user code."""
 
     point: Point
+    case: Case
     fingerprint: str
     cost: Cost
     holds_lock: bool
 
 
-def prepare_points(sweep: Design, *, spills: bool = True) -> list[Prepared]:
-    """Check and compile every point.
+def prepare_points(
+    sweep: Design, *, spills: bool = True, sample: Sequence[Point] | None = None
+) -> list[Prepared]:
+    """Check and compile points.
 
     Parameters
     ----------
@@ -118,6 +149,8 @@ def prepare_points(sweep: Design, *, spills: bool = True) -> list[Prepared]:
         The sweep.
     spills
         Whether large tables go to disk, as they do on this machine.
+    sample
+        The points, whose costs are then found roughly; left out: all.
 
     Raises
     ------
@@ -127,11 +160,12 @@ def prepare_points(sweep: Design, *, spills: bool = True) -> list[Prepared]:
     ready: list[Prepared] = []
     # Many points often have the same fault: it is reported once.
     wrong: dict[Problem, list[Point]] = {}
-    for point in sweep.points:
+    is_rough = sample is not None
+    for point in sweep.points if sample is None else sample:
         try:
-            case = sweep.case_at(point)
-            cost = case.cost(spills=spills)
-            ready.append(Prepared(point, case.fingerprint, cost, case.holds_lock))
+            case = sweep.case_at(point, is_rough=is_rough)
+            cost = case.cost(spills=spills, is_rough=is_rough)
+            ready.append(Prepared(point, case, case.fingerprint, cost, case.holds_lock))
         except ScenarioError as error:
             for problem in error.problems:
                 wrong.setdefault(problem, []).append(point)
@@ -228,11 +262,36 @@ def slot(sweep: Design, point: Prepared, replicate: int) -> Slot:
     from ackclock.experiments.executors.task import run_key
 
     seed = sweep.case.seed + replicate
-    case = sweep.case_at(point.point)
+    case = point.case
     return Slot(point.point.index, replicate, seed, run_key(case, point.fingerprint, seed))
 
 
-def plan(sweep: Design, workers: int | None, store: Keeper | None) -> Plan:
+def spread_over(points: Sequence[Point], most: int) -> list[Point]:
+    """Choose points all over a grid, without the rhythm of any of its axes.
+
+    Parameters
+    ----------
+    points
+        The grid, the last axis fastest.
+    most
+        How many are chosen at most.
+
+    Returns
+    -------
+    list of Point
+        In the order of the grid.
+    """
+    count = len(points)
+    if count <= most:
+        return list(points)
+    # Multiples of the golden ratio leave no large gap, whatever their number.
+    places = {int(count * (number * GOLDEN % 1)) for number in range(most)}
+    return [points[place] for place in sorted(places)]
+
+
+def plan(
+    sweep: Design, workers: int | None, store: Keeper | None, most_points: int | None = None
+) -> Plan:
     """Find out what a sweep would do.
 
     Parameters
@@ -243,10 +302,14 @@ def plan(sweep: Design, workers: int | None, store: Keeper | None) -> Plan:
         Runs at a time; left out: one per core.
     store
         Where runs may be already.
+    most_points
+        Points that are compiled and predicted, roughly, for all others; left out: all, as exactly
+        as can be.
     """
     from ackclock.experiments.executors.local import cores
 
-    points = prepare_points(sweep)
+    sample = None if most_points is None else spread_over(sweep.points, most_points)
+    points = prepare_points(sweep, sample=sample)
     check_memory(points, workers or cores())
     reps = sweep.replicates
     keys = {
@@ -256,6 +319,7 @@ def plan(sweep: Design, workers: int | None, store: Keeper | None) -> Plan:
     }
     stored_keys = store.find_stored(keys) if store is not None else set()
     left = [cost for key, cost in keys.items() if key not in stored_keys]
+    scale = len(sweep.points) / max(len(points), 1)
     labels = {
         name: list(dict.fromkeys(row[column].label for row in block.rows))
         for block in sweep.grid
@@ -263,12 +327,12 @@ def plan(sweep: Design, workers: int | None, store: Keeper | None) -> Plan:
     }
     return Plan(
         name=sweep.name,
-        points=len(points),
-        runs=len(points) * reps.at_first,
-        at_most=len(points) * reps.at_most,
-        stored=len(stored_keys),
-        events=sum(cost.events for cost in left),
-        cpu_s=sum(cost.cpu_s for cost in left),
+        points=len(sweep.points),
+        runs=len(sweep.points) * reps.at_first,
+        at_most=len(sweep.points) * reps.at_most,
+        stored=round(len(stored_keys) * scale),
+        events=sum(cost.events for cost in left) * scale,
+        cpu_s=sum(cost.cpu_s for cost in left) * scale,
         workers=workers or cores(),
         axes=labels,
     )

@@ -48,7 +48,7 @@ class _Stored:
     metrics: tuple[str, ...] = ()
     file: Path | None = None
 
-    def case_at(self, point: Point) -> Any:
+    def case_at(self, point: Point, *, is_rough: bool = False) -> Any:
         """A stored sweep makes no cases."""
         message = f"{self.name}: a stored sweep cannot be run; run its file"
         raise AckclockError(message)

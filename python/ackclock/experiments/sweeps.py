@@ -75,19 +75,23 @@ class Sweep:
         """Every point of the grid."""
         return tuple(points(self.grid))
 
-    def case_at(self, point: Point) -> Case:
+    def case_at(self, point: Point, *, is_rough: bool = False) -> Case:
         """Make the case of a point, checked.
 
         Parameters
         ----------
         point
             One of `points`.
+        is_rough
+            Whether only its rough cost is wanted, which is its check.
 
         Raises
         ------
         ScenarioError
             The values of the point do not make a case.
         """
+        if is_rough:
+            return self.case.replace(**point.changes)
         if point.index not in self._cases:
             case = self.case.replace(**point.changes)
             case.check(spills=True)
@@ -134,7 +138,12 @@ class Sweep:
             ]
         )
 
-    def plan(self, workers: int | None = None, store: Keeper | None = None) -> Plan:
+    def plan(
+        self,
+        workers: int | None = None,
+        store: Keeper | None = None,
+        most_points: int | None = None,
+    ) -> Plan:
         """Say what would run: points, runs, events, time. Nothing is run.
 
         Parameters
@@ -143,6 +152,8 @@ class Sweep:
             Runs at a time; left out: one per core.
         store
             If given, runs that it has are counted as done.
+        most_points
+            Points from which all are predicted, roughly; left out: each is, and checked.
 
         Raises
         ------
@@ -151,7 +162,7 @@ class Sweep:
         """
         from ackclock.experiments.plan import plan
 
-        return plan(self, workers, store)
+        return plan(self, workers, store, most_points)
 
     def run(
         self,

@@ -403,12 +403,14 @@ class Scenario(Frozen):
             return Parcel(self.to_document(), {})
         return pack_code(self.engine, self._data, lambda folder: self.with_code_in(folder).data)
 
-    def cost(self, *, spills: bool = False) -> Cost:
+    def cost(self, *, spills: bool = False, is_rough: bool = False) -> Cost:
         """Predict events, time and memory.
 
         Parameters
         ----------
         spills
+        is_rough
+            Whether it is one of many: found ten times as fast, and less exact.
             Whether recorded tables that become large go to disk, as in a sweep.
 
         Raises
@@ -422,7 +424,7 @@ class Scenario(Frozen):
         if self._cost is None:
             from ackclock import _core
 
-            self._keep_cost(self._query_core(_core.predict))
+            self._keep_cost(self._query_core(_core.estimate if is_rough else _core.predict))
         assert self._cost is not None
         if found := memory_problem(self._cost, self._recorded_tables, spills=spills):
             raise self._add_file([found])

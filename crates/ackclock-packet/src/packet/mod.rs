@@ -28,7 +28,7 @@ pub use outcome::queue_table::{QueueCount, QueueRow};
 pub use outcome::results::{FlowResult, LinkResult, Results};
 pub use setup::custom::{Custom, Ends, EndsEnv, Made, Place, RegistryOnly, Tactics};
 
-pub use setup::trial::correct;
+pub use setup::trial::{Patience, correct};
 
 pub use setup::parallelism::{Stretch, record_stretch};
 pub use threads::{Threads, Used, run_on, time_runs};

@@ -404,13 +404,15 @@ class FluidCase(Frozen):
         if self._arrivals_kind is not None:
             self.transfers()
 
-    def cost(self, *, spills: bool = False) -> Cost:
+    def cost(self, *, spills: bool = False, is_rough: bool = False) -> Cost:
         """Predict what `execute` will need, for some tens of rounds of senders.
 
         Parameters
         ----------
         spills
             Has no effect: tables are made at the end, in memory.
+        is_rough
+            Has no effect.
 
         Raises
         ------
@@ -419,7 +421,7 @@ class FluidCase(Frozen):
         """
         from ackclock.engines.fluid.memory import flow_bytes
 
-        del spills
+        del spills, is_rough
         hops = len(self.net().hops)
         if self._arrivals_kind is not None:
             from ackclock.engines.fluid.arrivals import check_memory, memory_bytes

@@ -187,20 +187,22 @@ class HybridCase(Frozen):
         """
         self.cost(spills=spills)
 
-    def cost(self, *, spills: bool = False) -> Cost:
+    def cost(self, *, spills: bool = False, is_rough: bool = False) -> Cost:
         """Predict what `execute` will need, for one pass.
 
         Parameters
         ----------
         spills
             Whether large tables go to disk.
+        is_rough
+            Whether the case is one of many.
 
         Raises
         ------
         ScenarioError
             With every problem, too little memory among them.
         """
-        return self._solver().packets().scenario.cost(spills=spills)
+        return self._solver().packets().scenario.cost(spills=spills, is_rough=is_rough)
 
     def execute(
         self,

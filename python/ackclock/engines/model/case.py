@@ -146,15 +146,17 @@ class ModelCase:
         """
         del spills
 
-    def cost(self, *, spills: bool = False) -> Cost:
+    def cost(self, *, spills: bool = False, is_rough: bool = False) -> Cost:
         """Predict: points of the grid, and a microsecond for each.
 
         Parameters
         ----------
         spills
             Has no effect: the tables are small.
+        is_rough
+            Has no effect.
         """
-        del spills
+        del spills, is_rough
         points = float(np.prod([len(values) for values in self._axes().values()], dtype=float))
         return Cost(points, points * S_PER_POINT)
 

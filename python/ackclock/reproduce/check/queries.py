@@ -44,28 +44,24 @@ def reads(query: str) -> Reads | str:
         Pairs of schema and table; or a sentence that says what is wrong with the query.
     """
     row = _parser().execute("SELECT json_serialize_sql($1)", [query]).fetchone()
-    tree: Any = json.loads(row[0]) if row else {"error": True, "error_message": "it is empty"}
+    tables: set[tuple[str, str]] = set()
+    own: set[str] = set()
+
+    def note_tables(node: dict[str, Any]) -> dict[str, Any]:
+        if node.get("type") == "BASE_TABLE":
+            tables.add((str(node["schema_name"]), str(node["table_name"])))
+        own.update(_own_tables(node))
+        return node
+
+    # While it is read: a tree has a hundred times as many nodes as tables.
+    tree: Any = {"error": True, "error_message": "it is empty"}
+    if row:
+        tree = json.loads(row[0], object_hook=note_tables)
     if tree.get("error"):
         return f"the query is not one SELECT: {tree['error_message']}"
     if len(tree["statements"]) != 1:
         return f"the query is {len(tree['statements'])} statements; expected one SELECT"
-    own = {name for node in _nodes(tree) for name in _own_tables(node)}
-    found = {
-        (str(node["schema_name"]), str(node["table_name"]))
-        for node in _nodes(tree)
-        if node.get("type") == "BASE_TABLE"
-    }
-    return frozenset(pair for pair in found if pair[0] or pair[1] not in own)
-
-
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(tree, dict):
-        yield tree
-        for child in tree.values():
-            yield from _nodes(child)
-    elif isinstance(tree, list):
-        for child in tree:
-            yield from _nodes(child)
+    return frozenset(pair for pair in tables if pair[0] or pair[1] not in own)
 
 
 def _own_tables(node: dict[str, Any]) -> Iterator[str]:

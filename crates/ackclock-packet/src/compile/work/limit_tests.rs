@@ -130,7 +130,7 @@ fn a_trial_ends_within_a_turn_and_goes_on_at_its_rate() {
     let plan = api::planned(&text).unwrap();
     let predicted = crate::compile::predict(&plan);
     let short = Predicted { events: 2000.0, packet_hops: 1000.0, ..predicted.clone() };
-    let corrected = crate::packet::correct(&plan, short);
+    let corrected = crate::packet::correct(&plan, short, crate::packet::Patience::LONG);
     // 10^9 packets; the first link takes them all, the narrow one 10^6 / 8 / 1 of them.
     let real = 2e9;
     assert!((real / 3.0..real * 3.0).contains(&corrected.events), "{corrected:?}");

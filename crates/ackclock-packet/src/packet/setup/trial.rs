@@ -24,10 +24,26 @@ use crate::packet::turn::run_part::Beginning;
 use crate::tcp::TcpConfig;
 use crate::units::{Span, Time};
 
-/// Share of the predicted steps that a trial takes, and its least and most.
+/// Share of the predicted steps that a trial takes, and its least.
 const SHARE: f64 = 0.02;
 const LEAST_STEPS: f64 = 3_000.0;
-const MOST_STEPS: f64 = 100_000.0;
+
+/// The most steps of trials.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// Of the first trial.
+    steps: f64,
+    /// Of those with wider windows.
+    wide_steps: f64,
+}
+
+impl Patience {
+    /// For one run.
+    pub const LONG: Self = Self { steps: 100_000.0, wide_steps: 400_000.0 };
+
+    /// For one of many runs, whose errors add up to less than each has: a tenth of the time, and no wider windows.
+    pub const SHORT: Self = Self { steps: 5_000.0, wide_steps: 0.0 };
+}
 
 /// Flows and links of a run that is tried: to build a larger one takes more than the trial itself. Many flows are
 /// predicted well without, since what one of them does hardly counts.
@@ -39,7 +55,6 @@ const ROUND_TRIPS: f64 = 8.0;
 
 /// How many times as wide windows the next trial has, and as many steps, up to the most.
 const WIDER: f64 = 8.0;
-const MOST_WIDE_STEPS: f64 = 400_000.0;
 
 /// A flow does not slow down if it loses this share of what it sends.
 const LOST: f64 = 0.5;
@@ -57,11 +72,11 @@ const FLOOD: f64 = 2.0;
 const CHANCE: f64 = 100.0;
 
 /// Corrects what a plan, whose algorithms are all in the registry, is predicted to do.
-pub fn correct(plan: &Plan, predicted: Predicted) -> Predicted {
+pub fn correct(plan: &Plan, predicted: Predicted, patience: Patience) -> Predicted {
     if plan.flows.len() > MOST_FLOWS || plan.links.len() > MOST_LINKS || !plan.groups.is_empty() {
         return predicted;
     }
-    let steps = (predicted.events * SHARE).clamp(LEAST_STEPS, MOST_STEPS);
+    let steps = (predicted.events * SHARE).clamp(LEAST_STEPS, patience.steps);
     let Some(first) = Trial::begin(plan, steps) else { return predicted };
     let widest = plan.flows.iter().map(widest_window).max().map_or(0.0, f64::from);
     let first_window = first_window(plan);
@@ -71,7 +86,7 @@ pub fn correct(plan: &Plan, predicted: Predicted) -> Predicted {
         if !trial.is_held_back(widest, first_window) {
             break;
         }
-        let Some((wider, times)) = trial.widen(plan, widest) else { break };
+        let Some((wider, times)) = trial.widen(plan, widest, patience.wide_steps) else { break };
         let grown = wider.rate(plan) / trial.rate(plan);
         let goes_on = wider.is_held_back(widest, first_window) && grown.is_finite();
         // What first windows add is predicted in proportion.
@@ -153,8 +168,8 @@ impl Trial {
     }
 
     /// A trial with wider windows, and how many times as wide they are.
-    fn widen(&self, plan: &Plan, widest: f64) -> Option<(Self, f64)> {
-        let times = WIDER.min(MOST_WIDE_STEPS / self.steps).min(widest / self.most);
+    fn widen(&self, plan: &Plan, widest: f64, most_steps: f64) -> Option<(Self, f64)> {
+        let times = WIDER.min(most_steps / self.steps).min(widest / self.most);
         if times <= 1.0 {
             return None;
         }

@@ -36,13 +36,14 @@ help: ## list the targets
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade \
 		pip==$(PIP_VERSION) setuptools==$(SETUPTOOLS_VERSION) uv==$(UV_VERSION)
-	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --no-install-project
+	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --compile-bytecode --extra dev --no-install-project
 	touch $@
 
 # The Rust core, built and made importable from python/.
 .venv/.built: .venv/.tools $(RUST)
 	$(MATURIN) develop --quiet --uv --release
 	$(MADE)
+	$(BIN)/python -m compileall -q python/ackclock
 	touch $@
 	rm -f .venv/.quick
 
@@ -50,6 +51,7 @@ help: ## list the targets
 .venv/.quick: .venv/.tools $(RUST)
 	$(MATURIN) develop --quiet --uv --profile quick
 	$(MADE)
+	$(BIN)/python -m compileall -q python/ackclock
 	touch $@
 	rm -f .venv/.built
 

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use ackclock_core::api;
 use ackclock_core::error::{self, Problem};
 use ackclock_core::registry::{self, Odd, OddValue, Rules, join};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, json};
 
 /// The algorithms that documents may name: a catalogue, as JSON.
 #[pyclass(frozen, module = "ackclock._core")]
@@ -20,6 +21,53 @@ impl Rooms {
     fn new(catalogue: &str) -> PyResult<Self> {
         Ok(Self(Arc::new(registry::Rooms::of_catalogue(&parse_json(catalogue)?))))
     }
+
+    /// The algorithms that scenarios may name: the core's, and those of this build's libraries.
+    #[staticmethod]
+    fn offered() -> PyResult<Self> {
+        let mut catalogue = list_algorithms();
+        let bundled = parse_json(&super::shipped::catalogue())?;
+        if let (Some(controls), Value::Array(bundled)) = (catalogue["cc"].as_array_mut(), bundled) {
+            controls.extend(bundled);
+        }
+        Ok(Self(Arc::new(registry::Rooms::of_catalogue(&catalogue))))
+    }
+}
+
+/// The core's catalogue, where the name of a file may take the place of a list that an algorithm replays.
+pub(crate) fn list_algorithms() -> Value {
+    let mut catalogue = api::list_algorithms();
+    let rooms = catalogue.as_object_mut().into_iter().flat_map(Map::values_mut);
+    for entry in rooms.filter_map(Value::as_array_mut).flatten() {
+        let params = &mut entry["params"];
+        let Some((key, file)) = replayed_parameter(params) else { continue };
+        // Of a list that no CSV file holds the parameter says which file does.
+        if let Some(description) = file {
+            params["properties"]["file"] = json!({ "type": "string", "description": description });
+            continue;
+        }
+        let definition = params["properties"][&key]["items"]["$ref"].as_str().unwrap_or_default();
+        let name = definition.rsplit('/').next().unwrap_or_default();
+        let columns = params["$defs"][name]["properties"].as_object();
+        let columns: Vec<&str> =
+            columns.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+        let description = format!(
+            "CSV file with what {key} would list, columns {}; path relative to the scenario file.",
+            columns.join(", ")
+        );
+        params["properties"]["file"] = json!({ "type": "string", "description": description });
+    }
+    catalogue
+}
+
+/// The parameter that is a list which may be in a file, and what that file is, if it is none of CSV.
+fn replayed_parameter(params: &Value) -> Option<(String, Option<String>)> {
+    let properties = params["properties"].as_object()?;
+    properties.iter().find_map(|(key, rules)| match &rules["x-file"] {
+        Value::Bool(true) => Some((key.clone(), None)),
+        Value::String(file) => Some((key.clone(), Some(file.clone()))),
+        _ => None,
+    })
 }
 
 /// The form of a kind of documents: a JSON Schema and the algorithms that they may name.

@@ -190,7 +190,7 @@ mod _core {
     /// Every algorithm of every room with its source and the JSON Schema of its parameters.
     #[pyfunction]
     fn catalogue() -> String {
-        api::catalogue()
+        super::form::list_algorithms().to_string()
     }
 
     /// Every table that can be recorded, with its columns; JSON.

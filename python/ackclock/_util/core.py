@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from pathlib import Path
 
 from ackclock import _core
@@ -16,5 +15,7 @@ __version__ = _core.version()
 @functools.cache
 def core_version() -> str:
     """Version of the compiled core with a hash of its binary: other bits, other runs."""
+    import hashlib
+
     binary = Path(str(_core.__file__)).read_bytes()
     return f"{_core.version()}+{hashlib.sha256(binary).hexdigest()[:12]}"

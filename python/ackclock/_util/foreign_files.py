@@ -347,7 +347,11 @@ def read_table(
         raise ForeignFileError(path, f"its texts are too long; {_FEWER}")
     for name, kind in plain.items():
         column = table[name]
-        if column.type != kind:
+        if pa.types.is_dictionary(column.type) and column.type.value_type == kind:
+            # Not `cast`, for which pyarrow.compute would be loaded.
+            words = pa.chunked_array([part.dictionary_decode() for part in column.chunks], kind)
+            table = table.set_column(table.column_names.index(name), name, words)
+        elif column.type != kind:
             table = table.set_column(table.column_names.index(name), name, column.cast(kind))
     return table
 
@@ -387,10 +391,20 @@ def _width(kind: pa.DataType) -> float:
 
 def _text_bytes(column: pa.ChunkedArray) -> int:
     """Bytes of a column's texts, each row with its own."""
-    import pyarrow.compute as pc
+    import numpy as np
+    import pyarrow as pa
+
+    from ackclock._util.arrow import numbers
 
     total = 0
     for part in column.chunks:
-        lengths = pc.binary_length(part.dictionary).take(part.indices)
-        total += pc.sum(lengths).as_py() or 0
+        texts = part.dictionary
+        if not len(texts):
+            continue
+        # From buffers: functions of pyarrow.compute take longer to load than to run.
+        is_large = pa.types.is_large_string(texts.type) or pa.types.is_large_binary(texts.type)
+        ends = np.frombuffer(texts.buffers()[1], dtype=np.int64 if is_large else np.int32)
+        lengths = np.diff(ends[texts.offset : texts.offset + len(texts) + 1])
+        codes = numbers(part.indices)
+        total += int(lengths[codes[~np.isnan(codes)].astype(np.int64)].sum())
     return total

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.number_text import number
@@ -19,6 +18,12 @@ MOST_ROWS = 20
 """Rows of a recorded table that are shown; it may have millions."""
 
 
+def _escape(text: str) -> str:
+    from html import escape
+
+    return escape(text)
+
+
 def fragment(title: str, *blocks: str) -> str:
     """Join a title and parts of HTML.
 
@@ -29,7 +34,7 @@ def fragment(title: str, *blocks: str) -> str:
     blocks
         As HTML.
     """
-    return f"<div><p><strong>{escape(title)}</strong></p>{''.join(blocks)}</div>"
+    return f"<div><p><strong>{_escape(title)}</strong></p>{''.join(blocks)}</div>"
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]], note: str = "") -> str:
@@ -45,7 +50,7 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]], note: str = "
         One sentence below.
     """
     body = "".join(f"<tr>{_cells('td', row)}</tr>" for row in rows)
-    below = f"<p>{escape(note)}</p>" if note else ""
+    below = f"<p>{_escape(note)}</p>" if note else ""
     return (
         '<div style="overflow: auto; max-height: 30em"><table>'
         f"<thead><tr>{_cells('th', head)}</tr></thead><tbody>{body}</tbody></table></div>{below}"
@@ -53,7 +58,7 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]], note: str = "
 
 
 def _cells(kind: str, row: Sequence[Any]) -> str:
-    return "".join(f"<{kind}>{escape(str(cell))}</{kind}>" for cell in row)
+    return "".join(f"<{kind}>{_escape(str(cell))}</{kind}>" for cell in row)
 
 
 def of_table(table: Table) -> str:

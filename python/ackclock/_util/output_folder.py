@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -48,6 +46,7 @@ class ScratchFolder:
     @cached_property
     def path(self) -> Path:
         """The folder."""
+        import tempfile
         from multiprocessing.util import Finalize
 
         path = Path(tempfile.mkdtemp(prefix="ackclock-")).resolve()
@@ -58,6 +57,8 @@ class ScratchFolder:
 
 
 def _remove_scratch(path: Path) -> None:
+    import shutil  # loaded before, by tempfile
+
     shutil.rmtree(path, ignore_errors=True)
     _scratch.discard(path)
 
@@ -92,6 +93,8 @@ def whole_folder(folder: Path, fill: Any, marker: str) -> Path:
     AckclockError
         It may not be replaced, or cannot be written.
     """
+    import shutil
+
     may_replace(folder, marker)
     with _name_folder_on_error(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -163,6 +166,8 @@ def clear_replications(folder: Path) -> None:
     folder
         One that `may_replicate` found right.
     """
+    import shutil
+
     with _name_folder_on_error(folder):
         former = [path for path in _inside(folder) if _is_of_runs(path)]
         # By its marker a bundle is known, so that goes last.
@@ -216,6 +221,8 @@ def _may_be_folder(folder: Path) -> None:
 
 
 def _beside(folder: Path, place: Path) -> Path:
+    import tempfile
+
     return Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=place))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
@@ -55,14 +55,19 @@ def range_words(rules: schema.Data) -> str | None:
 
 @cache
 def _rooms() -> _core.Rooms:
-    return _core.Rooms(
-        json.dumps({room: list(schema.list_offered(room).values()) for room in schema.ROOMS})
-    )
+    return _core.Rooms.offered()
 
 
-@cache
-def _scenario_form() -> _core.Form:
-    return _core.Form(json.dumps(schema.scenario()), _rooms())
+@lru_cache(32)
+def _scenario_form(net_kind: str | None = None) -> _core.Form:
+    return _core.Form(json.dumps(schema.scenario(net_kind)), _rooms())
+
+
+def _form_of(data: schema.Data) -> _core.Form:
+    """The form of scenarios whose network is of the kind of this one's."""
+    net = data.get("net") if isinstance(data, dict) else None
+    kind = net.get("kind") if isinstance(net, dict) else None
+    return _scenario_form(kind if isinstance(kind, str) else None)
 
 
 _forms: dict[int, tuple[Mapping[str, Any], _core.Form]] = {}
@@ -112,7 +117,7 @@ def problems(
     list of Problem
         In the order of the scenario; empty if the form is valid.
     """
-    text = _scenario_form().problems(data, list(typed or ()), probe and _as_text(probe))
+    text = _form_of(data).problems(data, list(typed or ()), probe and _as_text(probe))
     return _read(text, file)
 
 
@@ -128,7 +133,7 @@ def hidden_problems(data: schema.Data, problem_paths: Iterable[str], probe: Prob
     probe
         As of `problems`.
     """
-    return _read(_scenario_form().hidden(data, list(problem_paths), _as_text(probe)))
+    return _read(_form_of(data).hidden(data, list(problem_paths), _as_text(probe)))
 
 
 def _as_text(probe: Probe) -> Callable[[str], str]:
@@ -171,7 +176,7 @@ def with_units(data: schema.Data) -> schema.Data:
     data
         The scenario as plain data, of valid form.
     """
-    result: schema.Data = _with_units(_scenario_form(), data)
+    result: schema.Data = _with_units(_form_of(data), data)
     return result
 
 

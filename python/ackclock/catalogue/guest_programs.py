@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import hashlib
 import os
-import shlex
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +77,8 @@ def describe_command(guest: schema.Data) -> str:
     guest
         Its table in the scenario.
     """
+    import shlex
+
     return shlex.join(str(word) for word in guest.get("command", ()))
 
 
@@ -133,6 +132,8 @@ def check_guests(data: schema.Data, folder: Path) -> None:
 def _find_program(name: str, folder: Path) -> Path | None:
     """The file of a program; None if there is none that can be executed."""
     if os.sep not in name:
+        import shutil
+
         there = shutil.which(name)
         return None if there is None else Path(there)
     file = folder / name
@@ -161,6 +162,8 @@ def _is_interpreter(name: str) -> bool:
 
 
 def _hash(command: list[str], folder: Path) -> str:
+    import hashlib
+
     total = hashlib.sha256()
     for place, file in _files(command, folder):
         with file.open("rb") as opened:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, dataclass_transform, 
 
 from ackclock._core import Verdict
 from ackclock._util import units
+from ackclock.catalogue.class_names import SESSION
 from ackclock.errors import AckclockError, Problem, ScenarioError, nearest, suggestion
 
 if TYPE_CHECKING:
@@ -54,7 +55,6 @@ else:
     Bytes = Annotated[float, "size"]
     """Annotation of a parameter in bytes that may also be given as ``"64 kB"``."""
 
-SESSION = "session"
 _RESERVED = ("kind", "rng")
 _PLAIN = {float: "a number", int: "a whole number", bool: "true or false", str: "text"}
 

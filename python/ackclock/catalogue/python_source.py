@@ -12,21 +12,20 @@ import json
 import os
 import random
 import sys
-import threading
 import traceback
 from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from ackclock._util import paths
 from ackclock._util.end_signals import find_end_signal, running_code, user_files
-from ackclock.catalogue import schema
+from ackclock.catalogue.class_loading import StartsRunError, loading
+from ackclock.catalogue.class_names import SESSION, list_classes, reference
 from ackclock.catalogue.code_permission import why_forbidden
 from ackclock.catalogue.guest_programs import Hired, describe_command, hire, list_guests
 from ackclock.catalogue.python_class import (
     AQM,
     CONTROL,
-    SESSION,
     Definition,
     DefinitionError,
     known,
@@ -38,77 +37,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import CodeType
 
+    from ackclock.catalogue import schema
+
 __all__ = [
     "Made",
     "Workshop",
-    "before_run",
     "bound",
     "check",
     "contain_exits",
     "copy_code",
     "describe_failure",
-    "form_problem",
-    "list_classes",
-    "reference",
 ]
-
-
-def reference(value: Any) -> tuple[str, schema.Data] | None:
-    """Split a user-defined algorithm into reference and parameters; None for any other value.
-
-    Parameters
-    ----------
-    value
-        What a scenario has in the place of an algorithm.
-    """
-    if isinstance(value, str):
-        is_user_defined = ".py:" in value or value.startswith(f"{SESSION}:")
-        return (value, {}) if is_user_defined else None
-    if not isinstance(value, dict) or value.get("kind") != "python":
-        return None
-    values = {key: item for key, item in value.items() if key not in ("kind", "class")}
-    return str(value.get("class", "")), values
-
-
-def form_problem(value: Any) -> str | None:
-    """Say what is wrong with the form of a user-defined algorithm; None if nothing is.
-
-    Parameters
-    ----------
-    value
-        What a scenario has in its place.
-    """
-    name = value if isinstance(value, str) else value.get("class")
-    expected = 'expected class = "file.py:Class"'
-    if name is None:
-        return f'"class" is missing; {expected}'
-    file, _, cls = str(name).rpartition(":")
-    if not isinstance(name, str) or not cls or not (file.endswith(".py") or file == SESSION):
-        return f"{name!r} names no class of a file; {expected}"
-    return None
-
-
-def list_classes(data: Any, steps: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """List the places of user-defined algorithms with their rooms.
-
-    Parameters
-    ----------
-    data
-        A scenario as plain data, or a part of it.
-    steps
-        Where the part is.
-    """
-    items = data.items() if isinstance(data, dict) else enumerate(data)
-    kind = data.get("kind") if isinstance(data, dict) else None
-    for key, value in items:
-        # A list that may be in a file holds numbers only, and may hold millions.
-        if isinstance(value, list) and (kind, key) in schema.list_replayed_parameters():
-            continue
-        room = schema.room_of(key) if isinstance(key, str) else None
-        if room is not None and reference(value) is not None:
-            yield (*steps, key), room
-        elif isinstance(value, dict | list):
-            yield from list_classes(value, (*steps, key))
 
 
 def _at(data: Any, steps: tuple[Any, ...]) -> Any:
@@ -204,40 +143,12 @@ def _find(name: str, folder: Path, *, fresh: bool = False) -> Definition:
             return known[key]
     here = [d.cls.__qualname__ for d in known.values() if d.file == file]
     trouble = suggestion(cls, here) if here else "it has no class decorated with @ackclock.control"
-    if file in _loading.stopped_at:
+    if file in loading.stopped_at:
         trouble = (
-            f"it was read up to line {_loading.stopped_at[file]}, which starts a run; put the class"
+            f"it was read up to line {loading.stopped_at[file]}, which starts a run; put the class"
             ' before that, or the run under if __name__ == "__main__":'
         )
     raise _NotFoundError(f'{file.name} has no decorated class "{cls}"; {trouble}')
-
-
-class _StartsRunError(BaseException):
-    """A file that is loaded for its classes would start a run."""
-
-
-class _Loading(threading.local):
-    file: Path | None = None
-    is_quiet: ClassVar = False
-    stopped_at: ClassVar[dict[Path, int]] = {}
-
-
-_loading = _Loading()
-
-
-def before_run() -> None:
-    """Say that a run is about to start.
-
-    A file that is loaded for its classes goes no further: it is the script that the run is of, and
-    would run itself again. So a script needs no ``if __name__ == "__main__"``.
-    """
-    if _loading.file is not None:
-        raise _StartsRunError
-
-
-def load_quietly() -> None:
-    """Load files without what they print, for it was printed in the process that began."""
-    _Loading.is_quiet = True
 
 
 @dataclasses.dataclass
@@ -282,7 +193,7 @@ def _forget(file: Path) -> None:
         del known[key]
     sys.modules.pop(_module_name(file), None)
     _versions.pop(file, None)
-    _loading.stopped_at.pop(file, None)
+    loading.stopped_at.pop(file, None)
 
 
 def _module_name(file: Path) -> str:
@@ -310,15 +221,15 @@ def _execute(file: Path) -> None:
         _versions[file] = _version(file)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    before, _loading.file = _loading.file, file
+    before, loading.file = loading.file, file
     try:
-        with redirect_stdout(None) if _loading.is_quiet else nullcontext():
+        with redirect_stdout(None) if loading.is_quiet else nullcontext():
             spec.loader.exec_module(module)
-    except _StartsRunError as error:
+    except StartsRunError as error:
         lines = [
             f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)
         ]
-        _loading.stopped_at[file] = lines[0] or 0
+        loading.stopped_at[file] = lines[0] or 0
     except BaseException as error:
         del sys.modules[name]
         _versions.pop(file, None)
@@ -339,7 +250,7 @@ def _execute(file: Path) -> None:
         text = ": ".join(filter(None, (*kind, reason)))
         raise _NotFoundError(f"{file}, line {line}: {text}", trace) from error
     finally:
-        _loading.file = before
+        loading.file = before
 
 
 def _trace(error: BaseException, files: set[str]) -> str:
@@ -427,7 +338,6 @@ class Workshop:
         self._seed = seed
         self._data = data
         self._folder = folder
-        self._has_guests = any(True for _ in list_guests(data))
         self._classes = classes
         # By what is passed to the core: the hash shortened, numbered where classes share it.
         self._definitions: dict[str, Definition] = {}
@@ -441,9 +351,6 @@ class Workshop:
                 code = f"{short}#{number + 1}" if number else short
                 self._codes[definition.reference] = code
                 self._definitions[code] = definition
-
-    def __bool__(self) -> bool:
-        return bool(self._definitions) or self._has_guests
 
     def core_form(self) -> schema.Data:
         """The scenario with each class named by its name and the hash of its code."""

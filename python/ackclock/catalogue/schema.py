@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
-from ackclock.catalogue.network_kinds import all_kinds
+from ackclock.catalogue.network_kinds import all_kinds, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,10 +63,10 @@ def room_of(key: str) -> str | None:
 
 @cache
 def _rooms() -> dict[str, str]:
-    """Rooms by key, as the fields of scenarios and of parameters name them."""
+    """Rooms by key, as the fields of scenarios and of parameters name them; Python adds no key."""
     room_of_key: dict[str, str] = {}
     parameters = [entry["params"] for room in catalogue().values() for entry in room.values()]
-    level: list[Any] = [scenario(), *parameters]
+    level: list[Any] = [_core_schema(), *parameters]
     while level:
         for rules in level:
             if isinstance(rules, dict):
@@ -157,20 +157,7 @@ def list_replayed_parameters() -> frozenset[tuple[str, str]]:
 def catalogue() -> dict[str, dict[str, Data]]:
     """Every algorithm: room, then registry name, then name, title, source, status, file, params."""
     read: dict[str, list[Data]] = json.loads(_core.catalogue())
-    rooms = {room: {entry["name"]: entry for entry in read.get(room, [])} for room in ROOMS}
-    for entry in (entry for room in rooms.values() for entry in room.values()):
-        params = entry["params"]
-        for key in [k for k, rules in params.get("properties", {}).items() if rules.get("x-file")]:
-            columns = ", ".join(_entries(params, key)["properties"])
-            text = (
-                f"CSV file with what {key} would list, columns {columns}; path relative to the"
-                " scenario file."
-            )
-            # Of a list that no CSV file holds it says which file does.
-            described = params["properties"][key]["x-file"]
-            text = text if described is True else described
-            params["properties"]["file"] = {"type": "string", "description": text}
-    return rooms
+    return {room: {entry["name"]: entry for entry in read.get(room, [])} for room in ROOMS}
 
 
 def _entries(params: Data, key: str) -> Data:
@@ -263,31 +250,55 @@ def rooms_with(name: str) -> list[str]:
 
 
 @cache
-def scenario() -> Data:
-    """The schema of what users may write: the core's and the inputs that Python expands."""
+def _core_schema() -> Data:
     schema: Data = json.loads(_core.schema())
-    branches = schema["$defs"]["Net"]["oneOf"]
-    for kind, added in all_kinds().items():
-        branches.append(
-            {
-                "description": added.description,
-                "type": "object",
-                "properties": {"kind": {"const": kind}, **added.properties},
-                "required": ["kind", *added.required],
-                "additionalProperties": False,
-            }
-        )
-    for key, description in _SCHEDULE_FILES.items():
-        schema["$defs"]["RateSpec"]["oneOf"].append(
-            {
-                "description": description,
-                "type": "object",
-                "properties": {key: {"type": "string"}},
-                "required": [key],
-                "additionalProperties": False,
-            }
-        )
+    definitions = schema["$defs"]
+    definitions["RateSpec"]["oneOf"] += [
+        {
+            "description": description,
+            "type": "object",
+            "properties": {key: {"type": "string"}},
+            "required": [key],
+            "additionalProperties": False,
+        }
+        for key, description in _SCHEDULE_FILES.items()
+    ]
     return schema
+
+
+@lru_cache(32)
+def scenario(net_kind: str | None = None) -> Data:
+    """The schema of what users may write: the core's and the inputs that Python expands.
+
+    Parameters
+    ----------
+    net_kind
+        A kind of network: of those that Python spells out only this one is in the schema, and the
+        modules of the others are not imported. Left out: all.
+    """
+    schema = _core_schema()
+    definitions = schema["$defs"]
+    net = definitions["Net"]
+    core_kinds = [branch["properties"]["kind"]["const"] for branch in net["oneOf"]]
+    if net_kind is None:
+        kinds = all_kinds()
+    else:
+        kind = kind_of({"kind": net_kind})
+        kinds = {} if kind is None else {net_kind: kind}
+        if kind is None and net_kind not in core_kinds:
+            return scenario()
+    branches = [
+        {
+            "description": added.description,
+            "type": "object",
+            "properties": {"kind": {"const": kind}, **added.properties},
+            "required": ["kind", *added.required],
+            "additionalProperties": False,
+        }
+        for kind, added in kinds.items()
+    ]
+    whole_net = {**net, "oneOf": [*net["oneOf"], *branches]}
+    return {**schema, "$defs": {**definitions, "Net": whole_net}}
 
 
 _SCHEDULE_FILES = {

@@ -6,8 +6,8 @@ import copy
 from typing import TYPE_CHECKING
 
 from ackclock._util import paths
+from ackclock.catalogue.class_names import form_problem, list_classes, reference
 from ackclock.catalogue.guest_programs import without_guests
-from ackclock.catalogue.python_source import form_problem, list_classes, reference
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ackclock._util.number_text import engineering, percent
 from ackclock._util.text_table import table
-from ackclock.catalogue.python_source import before_run
+from ackclock.catalogue.class_loading import before_run
 from ackclock.experiments.executors.local import Threads, cores
 from ackclock.experiments.executors.task import Finished, Request, Task
 from ackclock.experiments.groups import JITTER, Value, balance

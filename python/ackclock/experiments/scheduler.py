@@ -277,7 +277,7 @@ def run(
     sweep, workers, cluster, store, progress, command
         As there.
     """
-    from ackclock.catalogue.python_source import before_run
+    from ackclock.catalogue.class_loading import before_run
     from ackclock.experiments.store import Store, open_keeper
 
     before_run()

@@ -71,9 +71,8 @@ def most_differing(count: int, confidence: float = 0.95) -> float:
     C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the
     case of the binomial", Biometrika 26 (1934), 404-413.
     """
-    from scipy.stats import binomtest
-
-    return float(binomtest(0, count).proportion_ci(confidence, method="exact").high)
+    # None of `count` differ, which has a probability of (1 - share) ** count.
+    return -math.expm1(math.log((1.0 - confidence) / 2.0) / count)
 
 
 def mean_p_value(values: Sequence[float], bound: float = 0.0) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ackclock._util.arrow import numbers
 from ackclock._util.number_text import engineering, number
 from ackclock.analysis import jain
 from ackclock.errors import AckclockError, UnsupportedError, suggestion
@@ -65,11 +66,11 @@ def _choose_names(run: Run, kind: str, selected: Sequence[int | str] | None) -> 
 def _series(rows: pa.Table, key: str, names: list[str], columns: list[str]) -> Iterator[Any]:
     """For each name its columns as arrays, in the order of time."""
     column = rows.column(key).combine_chunks()
-    indices = column.indices.to_numpy(zero_copy_only=False)
+    indices = numbers(column.indices)
     code_of_name = {str(name): i for i, name in enumerate(column.dictionary.to_pylist())}
     order = np.argsort(indices, kind="stable")
     bounds = np.searchsorted(indices[order], np.arange(len(code_of_name) + 1))
-    data = [rows.column(c).to_numpy().astype(float)[order] for c in columns]
+    data = [numbers(rows.column(c)).astype(float)[order] for c in columns]
     for name in names:
         if name in code_of_name:
             own_rows = slice(bounds[code_of_name[name]], bounds[code_of_name[name] + 1])

@@ -70,8 +70,8 @@ def without_code(case: PacketCase) -> PacketCase:
         What was run.
     """
     from ackclock._util import paths
+    from ackclock.catalogue.class_names import list_classes
     from ackclock.catalogue.guest_programs import without_guests
-    from ackclock.catalogue.python_source import list_classes
     from ackclock.catalogue.without_code import IN_PLACE
 
     replacements = {

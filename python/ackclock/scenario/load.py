@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ackclock._util.documents import parse_document, read_document
 from ackclock.case import rest_of
-from ackclock.results.bundle import read_bundle
-from ackclock.results.run import Run
 from ackclock.scenario.memory import allowed_bytes
 from ackclock.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    from ackclock.results.run import Run
 
 __all__ = ["from_document", "load", "load_run"]
 
@@ -77,6 +78,9 @@ def load_run(folder: str | Path) -> Run:
     AckclockError
         It is not a run bundle, or one of another version.
     """
+    from ackclock.results.bundle import read_bundle
+    from ackclock.results.run import Run
+
     at = Path(folder)
     summary, tables = read_bundle(at, allowed_bytes())
     # A program wrote it, so that plain numbers are of SI units.

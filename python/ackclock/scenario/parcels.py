@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +38,8 @@ def pack_code(engine: str, data: dict[str, Any], keep: Callable[[Path], dict[str
             " a file and name it as file.py:Class"
         )
         raise UnsupportedError(message)
+    import tempfile
+
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         document = {"engine": engine, **keep(folder)}

@@ -5,12 +5,9 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from ackclock.catalogue import python_source
+from ackclock.catalogue.class_names import list_classes
 from ackclock.catalogue.guest_programs import check_guests
 from ackclock.catalogue.network_kinds import kind_of
-from ackclock.scenario.step_file import read_steps
-from ackclock.scenario.traces import delivery, resolve_replayed
-from ackclock.scenario.transfer_files.read import resolve_transfers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +45,8 @@ def resolve(data: Data, folder: Path) -> Data:
         _resolve_replayed(flow, "source", "source", f"flows[{index}]", folder)
         pattern = flow.get("between")
         if isinstance(pattern, dict) and "file" in pattern:
+            from ackclock.scenario.transfer_files.read import resolve_transfers
+
             flow["between"] = resolve_transfers(pattern, folder, f"flows[{index}].between")
     for index, traffic in enumerate(result.get("traffic", ())):
         _resolve_replayed(traffic, "generator", "arrivals", f"traffic[{index}]", folder)
@@ -55,7 +54,11 @@ def resolve(data: Data, folder: Path) -> Data:
             traffic.get("flow", {}), "source", "source", f"traffic[{index}].flow", folder
         )
     # A network's file names no class, and may have a million links.
-    python_source.check({**result, "net": data["net"]}, folder)
+    named = {**result, "net": data["net"]}
+    if any(True for _ in list_classes(named)):
+        from ackclock.catalogue import python_source
+
+        python_source.check(named, folder)
     check_guests(result, folder)
     return result
 
@@ -63,6 +66,8 @@ def resolve(data: Data, folder: Path) -> Data:
 def _resolve_replayed(table: Any, key: str, room: str, path: str, folder: Path) -> None:
     spec = table.get(key)
     if isinstance(spec, dict) and "file" in spec:
+        from ackclock.scenario.traces import resolve_replayed
+
         table[key] = resolve_replayed(room, spec, folder, f"{path}.{key}")
 
 
@@ -70,9 +75,13 @@ def _schedules(table: Any, path: str, folder: Path) -> None:
     for key in ("schedule", "back_schedule"):
         schedule = table.get(key)
         if isinstance(schedule, dict) and "mahimahi_file" in schedule:
+            from ackclock.scenario.traces import delivery
+
             where = f"{path}.{key}"
             table[key] = {"mahimahi": delivery(folder / schedule["mahimahi_file"], where)}
         elif isinstance(schedule, dict) and "file" in schedule:
+            from ackclock.scenario.step_file import read_steps
+
             table[key] = {"steps": read_steps(folder / schedule["file"], f"{path}.{key}")}
     for index, link in enumerate(table.get("links", ())):
         _schedules(link, f"{path}.links[{index}]", folder)

@@ -17,6 +17,7 @@ from ackclock.errors import Problem, ScenarioError, UnsupportedError
 from ackclock.scenario.document import Frozen, cell_text, paths_of_plain, read_problems
 from ackclock.scenario.parcels import pack_code
 from ackclock.scenario.threads import count_threads, is_forced
+from ackclock.scenario.user_code import bind_classes, contain_exits, open_workshop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -285,11 +286,9 @@ class Scenario(Frozen):
                 full = resolve(self._data, folder)
             except ScenarioError as error:
                 raise self._add_file(error.problems) from None
-            from ackclock.catalogue.python_source import bound
-
             # What the files say now: an edit later makes no other run of this scenario.
             named = {**full, "net": self._data["net"]}
-            object.__setattr__(self, "_classes", bound(named, folder))
+            object.__setattr__(self, "_classes", bind_classes(named, folder))
             object.__setattr__(self, "_full", full)
         assert self._full is not None
         return self._full
@@ -308,8 +307,8 @@ class Scenario(Frozen):
         """What the core gets: the text, and the maker of user-defined algorithms if any."""
         if self._but_seed:
             return f'{{"seed": {self.seed}{self._but_seed}', None
-        workshop = self._workshop()
-        return json.dumps(workshop.core_form(), allow_nan=False), workshop or None
+        data, workshop = self._core_form()
+        return json.dumps(data, allow_nan=False), workshop
 
     def _checked_text(self) -> tuple[str, Workshop | None]:
         """As `_core_text`; a file that cannot be read is reported with all else that is wrong."""
@@ -325,7 +324,7 @@ class Scenario(Frozen):
 
     def _text_but_seed(self) -> str:
         """The core's text from after the seed on, the same for every seed; empty if it is not."""
-        if self._draws_network or self._workshop():
+        if self._draws_network or self._workshop() is not None:
             return ""
         rest = {key: value for key, value in self._resolve().items() if key != "seed"}
         return f", {json.dumps(rest, allow_nan=False)[1:]}"
@@ -346,7 +345,7 @@ class Scenario(Frozen):
             # What an environment draws from the seed is compared under one seed.
             one = self if self.seed == 1 else self._under_seed_one()
             # The same whether traces are in files, and so rows, or not.
-            text = json.dumps(to_tables(one._workshop().core_form()), allow_nan=False)
+            text = json.dumps(to_tables(one._core_form()[0]), allow_nan=False)
             data = json.loads(_core.canonical(text))
             for key in ("name", "seed", "record"):
                 data.pop(key, None)
@@ -358,7 +357,7 @@ class Scenario(Frozen):
     @property
     def holds_lock(self) -> bool:
         """Whether user-defined Python code or guests run inside the engine."""
-        return bool(self._workshop())
+        return self._workshop() is not None
 
     @property
     def recorded(self) -> str:
@@ -399,7 +398,7 @@ class Scenario(Frozen):
         UnsupportedError
             A class was defined in an interactive session, so its file is not to be had.
         """
-        if not self._workshop():
+        if self._workshop() is None:
             return Parcel(self.to_document(), {})
         return pack_code(self.engine, self._data, lambda folder: self.with_code_in(folder).data)
 
@@ -409,9 +408,9 @@ class Scenario(Frozen):
         Parameters
         ----------
         spills
+            Whether recorded tables that become large go to disk, as in a sweep.
         is_rough
             Whether it is one of many: found ten times as fast, and less exact.
-            Whether recorded tables that become large go to disk, as in a sweep.
 
         Raises
         ------
@@ -453,12 +452,11 @@ class Scenario(Frozen):
     def _query_core(self, function: Callable[[str, Workshop | None, float | None], str]) -> Any:
         """What a function of the core finds out about the scenario; with every problem."""
         from ackclock import _core
-        from ackclock.catalogue.python_source import contain_exits
         from ackclock.scenario.time_limit import most_cpu_s
 
         text, workshop = self._checked_text()
         try:
-            with contain_exits():
+            with contain_exits(workshop):
                 return json.loads(function(text, workshop, most_cpu_s()))
         except _core.InputError as error:
             raise self._add_file(read_problems(str(error))) from None
@@ -520,12 +518,14 @@ class Scenario(Frozen):
     def _under_seed_one(self) -> Scenario:
         return self.replace(seed=1) if self._draws_network else self
 
-    def _workshop(self) -> Workshop:
-        """The maker of user-defined algorithms that this scenario names."""
-        from ackclock.catalogue.python_source import Workshop
+    def _workshop(self) -> Workshop | None:
+        return self._core_form()[1]
 
+    def _core_form(self) -> tuple[dict[str, Any], Workshop | None]:
+        """The scenario as the core takes it, and the maker of user-defined algorithms if any."""
         full = expand(self._resolve())
-        return Workshop(full, self.seed, self._classes, self._folder)
+        workshop = open_workshop(full, self.seed, self._classes, self._folder)
+        return (full if workshop is None else workshop.core_form()), workshop
 
     def _add_file(self, problems: Iterable[Problem]) -> ScenarioError:
         file = None if self._file is None else str(self._file)
@@ -733,10 +733,8 @@ class Scenario(Frozen):
         is_noted: bool = True,
     ) -> Run:
         """Let the core run; recorded tables go to files, which will be in the folder, if given."""
-        import numpy as np  # noqa: F401  the core needs it; loading it is not the run's time
-
         from ackclock import _core
-        from ackclock.catalogue.python_source import before_run, contain_exits
+        from ackclock.catalogue.class_loading import before_run
         from ackclock.errors import AlgorithmError
         from ackclock.results.run import Run
         from ackclock.results.table_files import ROWS
@@ -751,7 +749,7 @@ class Scenario(Frozen):
         try:
             clock = time.thread_time if threads == ONE_THREAD else time.process_time
             began, wall_began = clock(), time.monotonic()
-            with contain_exits():
+            with contain_exits(workshop):
                 output = _core.run(
                     text,
                     progress,
@@ -792,11 +790,10 @@ class Scenario(Frozen):
 def _first_problems(data: dict[str, Any], file: Path | None) -> list[Problem]:
     """What is wrong at first sight with a scenario of valid form."""
     from ackclock import _core
-    from ackclock.catalogue.python_source import contain_exits
 
     try:
         text, workshop = Scenario.from_data(data, file)._core_text()
     except ScenarioError as error:
         return list(error.problems)
-    with contain_exits():
+    with contain_exits(workshop):
         return read_problems(_core.first_problems(text, workshop))

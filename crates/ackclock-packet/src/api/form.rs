@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use super::{catalogue, schema};
+use super::{list_algorithms, schema};
 use crate::error::Problem;
 use crate::registry::{Form, Odd, Rooms, Rules, join};
 
@@ -15,9 +15,9 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| rules(Form::Made));
 static WRITTEN: LazyLock<Rules> = LazyLock::new(|| rules(Form::Written));
 
 fn rules(form: Form) -> Rules {
-    let value = |text: String| serde_json::from_str::<Value>(&text).unwrap_or_default();
-    let rooms = Rooms::of_catalogue(&value(catalogue()));
-    Rules::of_schema(value(schema()), Arc::new(rooms), form)
+    let rooms = Rooms::of_catalogue(&list_algorithms());
+    let schema = serde_json::from_str(&schema()).unwrap_or_default();
+    Rules::of_schema(schema, Arc::new(rooms), form)
 }
 
 /// What is wrong with the form of a scenario; nothing of a text that is not JSON.

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ackclock._util.end_signals import before_exit
 from ackclock.case import ONE_THREAD, ThreadCount
-from ackclock.catalogue.python_source import describe_failure, load_quietly
+from ackclock.catalogue.class_loading import load_quietly
+from ackclock.catalogue.python_source import describe_failure
 from ackclock.engines.registry import name_original_files, open_parcel
 from ackclock.errors import AckclockError
 from ackclock.experiments.executors.task import (

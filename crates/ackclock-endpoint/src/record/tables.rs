@@ -125,6 +125,7 @@ macro_rules! tables {
             }
 
             /// Takes the rows before `end`, in order of time, and leaves the others.
+            #[must_use]
             pub fn take_before(&mut self, end: Time) -> Self {
                 Self { $($name: take_before(&mut self.$name, end),)+ }
             }

@@ -90,7 +90,7 @@ pub(crate) fn run(data: &[u8]) {
             .all(|run| run.join().is_ok_and(|r| r.is_some_and(|r| r.digest == first.digest)))
     });
     assert!(together, "runs on two threads differ: {scenario:?}");
-    if is_fifo && !plan.era.is_ns2() && !has_ties(&plan, &first.packets) {
+    if is_fifo && !plan.era.is_ns2() && !has_ties(&plan, &first.tables.packets) {
         let stored = results(&plan, &StoredFifo, all);
         let packets =
             |results: &Results| format!("{:?} {:016x}", results.tables.packets, results.digest);

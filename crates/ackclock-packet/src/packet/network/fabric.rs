@@ -139,7 +139,9 @@ mod tests {
 
     fn worst(pauses: &[(u64, u64)]) -> (u64, u64) {
         let mut spells = Spells { length: 100, ..Spells::default() };
-        pauses.iter().for_each(|&(begin, end)| spells.add(begin, end));
+        for &(begin, end) in pauses {
+            spells.add(begin, end);
+        }
         spells.worst()
     }
 

@@ -211,7 +211,9 @@ fn a_collective_sends_what_its_law_says() {
     let sent = |name: &str, hosts: u32| {
         let all = transfers(&format!("\"{name}\""), hosts, 1_000_000);
         let mut bytes = vec![0; hosts as usize];
-        all.iter().for_each(|t| bytes[t.from as usize] += t.size.0);
+        for t in all {
+            bytes[t.from as usize] += t.size.0;
+        }
         bytes
     };
     assert_eq!(sent("ring-all-reduce", 4), [1_500_000; 4]);

@@ -191,7 +191,7 @@ def _at_one_link(
         return scenario, link
     if link is None:
         plain = scenario.replace(record=None)
-        with Bar(f"{scenario.name or file.stem}: busiest link", shown=not quiet) as update:
+        with Bar(f"{scenario.name or file.stem}: busiest link", is_shown=not quiet) as update:
             links = _run_one(plain, None, update, [], threads).summary["links"]
         most = max(int(row["departed_packets"]) for row in links)
         if not most:

@@ -32,7 +32,7 @@ def rows():
 
 
 def numbers(row, check=""):
-    return {n.name: n.part for n in row.numbers if n.check == check}
+    return {n.name: n.result for n in row.numbers if n.check == check}
 
 
 @pytest.mark.parametrize("control", ["aimd", "cubic"])

@@ -587,7 +587,7 @@ class Line:
     def check(self, *, spills=False):
         return None
 
-    def cost(self, *, spills=False):
+    def cost(self, *, spills=False, is_rough=False):
         return Cost(1, 1e-6)
 
     def execute(self, progress=None, spill=None):

@@ -100,8 +100,8 @@ def test_scores_are_computed_seed_by_seed():
     assert found.metrics["SACK + DRR", "Mine", "delay_ms"].mean == 30.0
     shared = found.neighbours["DRR", "AIMD"]
     assert shared.share.mean == pytest.approx(1.5)
-    assert shared.kept.mean == pytest.approx(0.75)
-    assert math.isnan(shared.kept.low)
+    assert shared.retained.mean == pytest.approx(0.75)
+    assert math.isnan(shared.retained.low)
     assert not shared.is_harmed
     assert found.cpu_s == 4.0
 

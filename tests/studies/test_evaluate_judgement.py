@@ -203,7 +203,7 @@ def test_neighbours_share_by_the_mean_of_flows_and_keep_by_that_among_their_own_
     one = judge({("Mine", "x"): (1.0,), ("AIMD", "x"): (1.0,)}, alone, shared)
     found = one.neighbours["DRR", "AIMD"]
     assert found.share.mean == pytest.approx((4 + 3) / (2 + 0))
-    assert found.kept.mean == pytest.approx(0.25)
+    assert found.retained.mean == pytest.approx(0.25)
     assert not found.is_harmed
     shared = [
         row
@@ -222,7 +222,7 @@ def test_neighbours_share_by_the_mean_of_flows_and_keep_by_that_among_their_own_
     two = judge({("Mine", "x"): (1.0, 1.0), ("AIMD", "x"): (1.0, 1.0)}, alone, shared)
     # Logarithms: their mean ± 12.7 halves of their difference.
     half = 12.7062 * math.log(0.51 / 0.5) / 2
-    assert two.neighbours["DRR", "AIMD"].kept.high == pytest.approx(
+    assert two.neighbours["DRR", "AIMD"].retained.high == pytest.approx(
         (0.5 * 0.51) ** 0.5 * math.exp(half), rel=1e-4
     )
     assert two.neighbours["DRR", "AIMD"].is_harmed

@@ -57,7 +57,7 @@ class Neighbour:
     ----------
     share
         Goodput of an own flow over that of a flow of the other, in all environments together; 1 is
-        equal. As `kept` a geometric mean over replicates, see `mean_ratio`.
+        equal. As `retained` a geometric mean over replicates, see `mean_ratio`.
     retained
         Goodput of a flow of the other beside own flows, over its goodput among its own kind: 1
         where they change nothing, 0 where they take all, above 1 where it gains.

@@ -70,7 +70,7 @@ def values_of(name):
         pytest.param("vegas", marks=pytest.mark.slow),
         pytest.param("fast", marks=pytest.mark.slow),
         pytest.param("copa", marks=pytest.mark.slow),
-        "dctcp",
+        pytest.param("dctcp", marks=pytest.mark.slow),
     ],
 )
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -115,6 +115,7 @@ def test_packets_of_bbr_obey_what_is_not_shortened(pattern, packets, begin):
     assert obeys(samples, BBR, values, without=frozenset(BBR.left_at))
 
 
+@pytest.mark.slow
 def test_what_a_step_of_bbr_delivers_at_once_does_not_count_in_full():
     """A round trip holds packets every third step: the rule `at-once` is one of other paths."""
     samples = sample(run_of("bbr", 40, [0, 0, 1], None), 6.3, 16, jitter=1, buffer=None)

@@ -104,6 +104,7 @@ def test_a_step_of_silence_and_a_burst_are_what_sampling_makes_of_packets():
     assert not obeys(replace(BURST, jitter=-1), ANYTHING, {})
 
 
+@pytest.mark.slow
 def test_a_run_that_leaves_one_rule_names_it():
     """Data is held for a step, not for two."""
     late = replace(BURST, sent=(20, 20, 30, 40, 40, 40), served=(0, 10, 20, 20, 20, 40))

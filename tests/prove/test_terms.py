@@ -18,9 +18,9 @@ from ackclock.prove.terms import (
     implies,
     negated,
     product,
-    script,
     truth,
     unknown,
+    write_script,
 )
 
 pytest.importorskip("z3")
@@ -29,16 +29,17 @@ X, Y, P = unknown("x"), unknown("y"), truth("p")
 
 
 def test_the_text_is_smt_lib():
-    text = script([X + Fraction(-1, 3) <= Y, P], ["why"])
+    text, sorts = write_script([X + Fraction(-1, 3) <= Y, P], ["why"])
     assert text == (
         "; why\n(set-logic QF_LRA)\n(declare-const x Real)\n(declare-const y Real)\n"
         "(declare-const p Bool)\n(assert (<= (+ x (- (/ 1.0 3.0))) y))\n(assert p)\n(check-sat)\n"
     )
+    assert sorts == {"x": "Real", "y": "Real", "p": "Bool"}
 
 
 def test_a_product_of_unknowns_has_another_logic():
-    assert "QF_NRA" in script([product(X, Y) >= 1])
-    assert "QF_LRA" in script([3 * X >= 1])
+    assert "QF_NRA" in write_script([product(X, Y) >= 1])[0]
+    assert "QF_LRA" in write_script([3 * X >= 1])[0]
 
 
 @pytest.mark.parametrize(
@@ -94,6 +95,31 @@ def test_numbers_that_do_not_satisfy_the_formulas_are_refused(monkeypatch):
     monkeypatch.setitem(solvers.SOLVERS, "z3", lambda *_: ("possible", {"x": Fraction(-1)}))
     with pytest.raises(AckclockError, match="do not satisfy"):
         decide([X > 0], Limits())
+
+
+def test_the_second_solver_is_given_the_numbers_of_the_first(monkeypatch):
+    """It may still contradict them, and then there is no verdict."""
+    from ackclock.prove import solvers
+
+    texts = []
+
+    def solve(text, _sorts, _limits):
+        texts.append(text)
+        return "possible", {"x": Fraction(-3, 2), "p": True}
+
+    for name in SOLVERS:
+        monkeypatch.setitem(solvers.SOLVERS, name, solve)
+    answer = decide([X < 0, P], Limits())
+    assert answer.agreed
+    assert texts[0] == answer.text
+    pinned = "(assert (= x (- (/ 3.0 2.0))))\n(assert (= p true))\n(check-sat)\n"
+    assert texts[1] == answer.text.replace("(check-sat)\n", pinned)
+    monkeypatch.undo()
+    monkeypatch.setitem(solvers.SOLVERS, "z3", solve)
+    assert decide([X < 0, P], Limits()).agreed
+    monkeypatch.setattr(solvers, "compute", lambda *_: True)
+    with pytest.raises(AckclockError, match="contradict"):
+        decide([X > 0, P], Limits())
 
 
 def test_a_call_may_take_half_of_the_time_that_is_left(monkeypatch):

@@ -4,11 +4,12 @@ The scenario is a link of constant rate whose packets meet a delay of up to the 
 with the buffer of the proof: a path that the model allows by construction. The access jitter of the
 last flow is on the link to its receiver.
 
-The path of a cycle is repeated over and over. A relation that knows the base round trip has a
-packet form that must measure it, so paths are also tried which pause their jitter: no delay for
-`pause` round trips after each `run` of them. The flow begins with the window of the solver's first
-step. Where that alone would show the violation for long, of a standing queue and of two flows,
-they begin with four segments.
+The path of a cycle is repeated over and over. What passes in a step does so all along it or, where
+that does not show the violation, at its beginning: a solver's curves are those of both. A relation
+that knows the base round trip has a packet form that must measure it, so paths are also tried which
+pause their jitter: no delay for `pause` round trips after each `run` of them. The flow begins with
+the window of the solver's first step. Where that alone would show the violation for long, of a
+standing queue and of two flows, they begin with four segments.
 
 A path from some state begins `BEGIN` round trips after the flow, which has doubled its window from
 ten segments up to the solver's first. What the solver drops in a step is dropped at random, that
@@ -58,9 +59,9 @@ TAIL = 20
 """What a run has after such a path [base round trips]."""
 
 
-def _steps(delays: list[float], pause: tuple[int, int]) -> Iterator[dict[str, str]]:
-    """Delays of a whole run, a step where the delay changes."""
-    pieces = 4
+def _steps(delays: list[float], steps: int, pause: tuple[int, int]) -> Iterator[dict[str, str]]:
+    """Delays of a whole run, from those of so many steps; a row where the delay changes."""
+    pieces = len(delays) // steps
     run, rest = pause
     last = None
     for piece in range(DURATION * pieces):
@@ -73,12 +74,12 @@ def _steps(delays: list[float], pause: tuple[int, int]) -> Iterator[dict[str, st
             yield {"at": f"{at:g} ms", "extra": f"{delay:g} ms"}
 
 
-def _held(delays: list[float], pause: tuple[int, int]) -> list[dict[str, Any]]:
+def _held(delays: list[float], steps: int, pause: tuple[int, int]) -> list[dict[str, Any]]:
     """Write what holds packets; nothing where no delay is."""
     if not any(delays):
         return []
-    steps = list(_steps(delays, pause))
-    return [{"kind": "delay-steps", "keep_order": True, "steps": steps}]
+    rows = list(_steps(delays, steps, pause))
+    return [{"kind": "delay-steps", "keep_order": True, "steps": rows}]
 
 
 def scenario_data(
@@ -89,6 +90,7 @@ def scenario_data(
     pause: tuple[int, int],
     *,
     begins_small: bool = False,
+    at_once: bool = False,
 ) -> dict[str, Any]:
     """Write a counterexample as a scenario.
 
@@ -106,8 +108,11 @@ def scenario_data(
         Round trips with jitter, and without, in turn.
     begins_small
         Whether windows begin with four segments, in place of the solver's.
+    at_once
+        Whether what passes in a step does so at its beginning.
     """
     packets = max(round(1 / trace.segment), 4)
+    steps = trace.period or len(trace.capacity) - 1
     rate = packets * PACKET_BYTES * 8 / ROUND_TRIP_S
     control: dict[str, Any] = {"kind": relation.name}
     control |= {name: float(value) for name, value in values.items() if name not in relation.units}
@@ -119,7 +124,7 @@ def scenario_data(
         "rate": f"{rate:g} bps",
         "rtt": f"{ROUND_TRIP_S * 1e3:g} ms",
         "buffer": f"{slots} pkt",
-        "impairments": _held(trace.delays(), pause),
+        "impairments": _held(trace.delays(at_once=at_once), steps, pause),
     }
     if "marks_above" in values:
         above = max(round(float(values["marks_above"])), 1)
@@ -146,7 +151,8 @@ def scenario_data(
     }
     if apart:
         link = f"r1->d{len(trace.window) - 1}"
-        data["links"] = [{"link": link, "impairments": _held(trace.access_delays(), pause)}]
+        held = _held(trace.access_delays(at_once=at_once), steps, pause)
+        data["links"] = [{"link": link, "impairments": held}]
     return data
 
 

@@ -125,6 +125,12 @@ class Measure(NamedTuple):
     none: str = ""
     begins_small: bool = False
 
+    def is_nearer(self, value: float | None, other: float | None) -> bool:
+        """Say whether a value of JSON is nearer to a violation than another; None never is."""
+        if value is None or other is None:
+            return value is not None
+        return value < other if self.least else value > other
+
     def judge(self, value: float) -> tuple[bool, float | None, str]:
         """Say whether a value violates the claim, what it is for JSON, and both in a sentence."""
         if math.isnan(value):

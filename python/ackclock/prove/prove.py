@@ -5,12 +5,14 @@ Rule::
     moment, reach:  from any state; no path violates it: proved;  one does: refuted, and for packets
                     a link of constant rate with jitter is searched that does
     cycle:
-        1. a cycle of 2, 4 or 6 round trips violates it, on the whole model: refuted; then a link
+        1. utilisation, of a control that answers loss: a long cycle violates it on a path that
+           holds what it delivers and releases it at once (`ackclock.prove.held`): refuted
+        2. a cycle of 2, 4 or 6 round trips violates it, on the whole model: refuted; then a link
            of constant rate with jitter is searched that does, whose paths packets can follow
-        2. utilisation, once no shortest cycle violates it: of the regions of windows above `LOWS`
+        3. utilisation, once no shortest cycle violates it: of the regions of windows above `LOWS`
            the widest that is kept and in which every block of `BLOCK` round trips delivers as much:
            proved, from every state of it on
-        3. else unknown: no cycle up to the last period violates it
+        4. else unknown: no cycle up to the last period violates it
 
 A verdict needs both solvers. What one of them alone decided is reported as unknown, with its name.
 Where time is limited, each search has a share of what is left, so that the next ones have some.
@@ -24,9 +26,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from ackclock.prove.controls.window import CUT_RULES
+from ackclock.prove.held import SEGMENT, periods_of
 from ackclock.prove.lemmas import Bound, Lemma
 from ackclock.prove.proof import Formula, Proof
-from ackclock.prove.replay import Replay, replay
+from ackclock.prove.replay import REPLAY_SEGMENT, Replay, replay
 from ackclock.prove.solvers import Limits, decide
 from ackclock.prove.terms import equal
 from ackclock.prove.trace import read_trace
@@ -55,14 +59,11 @@ LOWS = (Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3))
 HALVINGS = 5
 """Steps of the search for a cycle that violates a claim by more."""
 
-WORSE, CLOSING = 0.25, 0.4
-"""Shares of the time that is left for that search, and for the regions."""
+WORSE, CLOSING, HELD = 0.25, 0.4, 0.6
+"""Shares of the time that is left for that search, for the regions, and for paths that hold."""
 
 FORMULAS = 12
 """Formulas of a usual proof, by which progress is estimated."""
-
-REPLAY_SEGMENT = Fraction(1, 100)
-"""Size of a segment that is tried first, so that packets have a path of hundred to a BDP."""
 
 
 def prove(
@@ -176,6 +177,9 @@ class _Search(NamedTuple):
 def _prove_cycle(work: _Work, periods: tuple[int, ...], *, packets: bool) -> Proof:
     decided = 0
     reason = ""
+    held = _search_held(work, packets=packets)
+    if held is not None:
+        return _refuted(work, held, packets=packets)
     multiple = work.question.relation.period
     may_close = work.question.claim.kind.name == "utilisation"
     for period in sorted({-(-length // multiple) * multiple for length in periods}):
@@ -191,6 +195,30 @@ def _prove_cycle(work: _Work, periods: tuple[int, ...], *, packets: bool) -> Pro
         decided = decided if reason else period
     parts = [f"no cycle of up to {decided} round trips violates it"] if decided else []
     return work.proof("unknown", "; ".join([*parts, *([reason] if reason else [])]), decided)
+
+
+def _search_held(work: _Work, *, packets: bool) -> Trace | None:
+    """Search a long cycle with one cut, on a path that holds what it delivers."""
+    question, path = work.question, work.question.path
+    cuts = {rule.name for rule in question.relation.rules} >= CUT_RULES
+    if question.claim.kind.name != "utilisation" or path.server == "plain" or not cuts:
+        return None
+    low, high = path.segment
+    size = (SEGMENT, SEGMENT) if low <= SEGMENT <= high else path.segment
+    variant = replace(question, held=True, path=replace(path, server="link", segment=size))
+    with work.part(HELD):
+        for period in periods_of(path):
+            name = f"cycle of {period}, held and released"
+            answer, v = work.decide(name, *variant.cycle(period), wanted="possible")
+            if not (answer.agreed and answer.word == "possible"):
+                continue
+            work.question = variant
+            search = _repeated_cycle(work, answer, v, period, packets=packets)
+            work.question = question
+            if search.trace is not None:
+                work.question = replace(question, path=replace(path, server="link"))
+                return search.trace
+    return None
 
 
 def _search_cycle(work: _Work, period: int, *, packets: bool) -> _Search:
@@ -321,9 +349,7 @@ def _refuted(work: _Work, trace: Trace, *, packets: bool) -> Proof:
         text = "packets follow a link with jitter after it, which is not of these paths"
         outcome = Replay(replayed=False, measured=None, data=None, sentence=text)
     elif packets:
-        outcome = replay(
-            question.relation, question.values, question.claim, trace, question.path.buffer
-        )
+        outcome = replay(question.relation, question.values, question.claim, trace, question.path)
     return replace(result, trace=trace, replay=outcome)
 
 

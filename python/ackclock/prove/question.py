@@ -10,6 +10,7 @@ from ackclock.catalogue.schema import registry_name
 from ackclock.errors import AckclockError, find_by_name, suggestion
 from ackclock.prove.controls import RELATIONS
 from ackclock.prove.cycle import cycle_terms, steps_of
+from ackclock.prove.held import held_terms
 from ackclock.prove.path import CONSTRAINTS, Curves, Path, path_terms
 from ackclock.prove.properties import Claim, read_claim
 
@@ -40,6 +41,9 @@ class Question:
         The path; its steps are set for each formula.
     without
         Rules of the control that are left out.
+    held
+        Whether cycles are those of a path that holds what it delivers and releases it at once
+        (`ackclock.prove.held`).
     """
 
     relation: Relation
@@ -47,6 +51,7 @@ class Question:
     claim: Claim
     path: Path
     without: frozenset[str] = field(default_factory=frozenset)
+    held: bool = False
 
     def curves(self, steps: int) -> Curves:
         """Make the variables of a path of so many steps."""
@@ -60,7 +65,8 @@ class Question:
         """Write a cycle that violates the claim."""
         v = self.curves(steps_of(self.relation, period, self.path))
         violation = self.claim.kind.violation(v, self.claim.value, period)
-        return v, [*self.terms(v), *cycle_terms(v, self.relation, period), *violation]
+        habits = held_terms(v, period) if self.held else ()
+        return v, [*self.terms(v), *cycle_terms(v, self.relation, period), *habits, *violation]
 
     def from_any_state(self, steps: int) -> tuple[Curves, list[Term]]:
         """Write a path from any state that violates the claim at its end."""

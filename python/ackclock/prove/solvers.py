@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ackclock.errors import AckclockError
 from ackclock.prove.lower import lower
-from ackclock.prove.terms import compute, script, variables
+from ackclock.prove.terms import compute, constant_text, write_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -223,13 +223,13 @@ def decide(
         Two solvers contradict each other, or numbers of one do not satisfy the formulas.
     """
     formulas = [lower(term) for term in terms]
-    text = script(formulas, comments)
-    sorts = variables(formulas)
+    text, sorts = write_script(formulas, comments)
     said: list[Said] = []
     for name in limits.solvers:
         if said and (said[-1].word == "unknown" or wanted not in {None, said[-1].word}):
             break
-        said.append(_run(name, text, sorts, limits))
+        values = said[-1].values if said else {}
+        said.append(_run(name, _pin(text, values), sorts, limits))
         values = said[-1].values
         if said[-1].word == "possible" and not all(compute(term, values) for term in terms):
             raise AckclockError(f"the numbers of {name} do not satisfy the formulas it was given")
@@ -238,6 +238,12 @@ def decide(
         verdicts = ", ".join(f"{one.solver}: {one.word}" for one in said)
         raise AckclockError(f"the solvers contradict each other ({verdicts}); no verdict holds")
     return Answer(tuple(said), text)
+
+
+def _pin(text: str, values: Mapping[str, Value]) -> str:
+    """Add to a script that its variables have these values."""
+    pinned = [f"(assert (= {name} {constant_text(value)}))" for name, value in values.items()]
+    return text.removesuffix("(check-sat)\n") + "\n".join([*pinned, "(check-sat)", ""])
 
 
 def _run(name: str, text: str, sorts: Mapping[str, str], limits: Limits) -> Said:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "FALSE",
@@ -27,18 +27,18 @@ __all__ = [
     "any_of",
     "compute",
     "constant",
+    "constant_text",
     "either",
     "equal",
     "implies",
     "larger",
     "negated",
     "product",
-    "script",
     "smaller",
     "total",
     "truth",
     "unknown",
-    "variables",
+    "write_script",
 ]
 
 Number = int | Fraction
@@ -174,7 +174,8 @@ def total(parts: Sequence[Term]) -> Term:
     return parts[0] if len(parts) == 1 else Term("+", tuple(parts), _REAL)
 
 
-def _constant_text(value: Value) -> str:
+def constant_text(value: Value) -> str:
+    """Write a value in SMT-LIB."""
     if isinstance(value, bool):
         return "true" if value else "false"
     whole = f"{abs(value.numerator)}.0"
@@ -182,44 +183,36 @@ def _constant_text(value: Value) -> str:
     return f"(- {text})" if value < 0 else text
 
 
-def _text(term: Term) -> str:
-    if term.operation == "const":
-        return _constant_text(term.operands[0])
-    if term.operation == "var":
-        return str(term.operands[0])
-    return f"({term.operation} {' '.join(_text(part) for part in term.operands)})"
+class _Text:
+    """Formulas as text, with what was in them.
+
+    Attributes
+    ----------
+    sorts
+        Of variables by name, in the order of first use.
+    has_product
+        Whether two numbers that a solver may choose are multiplied.
+    """
+
+    def __init__(self) -> None:
+        self.sorts: dict[str, str] = {}
+        self.has_product = False
+
+    def write(self, term: Term) -> str:
+        operation, operands = term.operation, term.operands
+        if operation == "var":
+            name: str = operands[0]
+            self.sorts[name] = term.sort
+            return name
+        if operation == "const":
+            return constant_text(operands[0])
+        if operation == "*" and operands[0].operation != "const":
+            self.has_product = True
+        write = self.write
+        return f"({operation} {' '.join([write(part) for part in operands])})"
 
 
-def variables(terms: Iterable[Term]) -> dict[str, str]:
-    """List the variables of formulas: sort by name, in the order of first use."""
-    result: dict[str, str] = {}
-    seen: set[int] = set()
-    waiting = list(terms)[::-1]
-    while waiting:
-        term = waiting.pop()
-        if id(term) in seen or term.operation == "const":
-            continue
-        seen.add(id(term))
-        if term.operation == "var":
-            result.setdefault(term.operands[0], term.sort)
-        else:
-            waiting.extend(reversed(term.operands))
-    return result
-
-
-def _has_product(terms: Iterable[Term]) -> bool:
-    waiting = list(terms)
-    while waiting:
-        term = waiting.pop()
-        if term.operation in {"const", "var"}:
-            continue
-        if term.operation == "*" and term.operands[0].operation != "const":
-            return True
-        waiting.extend(term.operands)
-    return False
-
-
-def script(terms: Sequence[Term], comments: Sequence[str] = ()) -> str:
+def write_script(terms: Sequence[Term], comments: Sequence[str] = ()) -> tuple[str, dict[str, str]]:
     """Write formulas as an SMT-LIB script that ends with ``(check-sat)``.
 
     Parameters
@@ -228,12 +221,18 @@ def script(terms: Sequence[Term], comments: Sequence[str] = ()) -> str:
         What must hold together.
     comments
         Lines before it.
+
+    Returns
+    -------
+    tuple
+        The script, and the sort of each variable by name.
     """
+    text = _Text()
+    asserted = [f"(assert {text.write(term)})" for term in terms]
     lines = [f"; {line}" for line in comments]
-    lines.append(f"(set-logic {'QF_NRA' if _has_product(terms) else 'QF_LRA'})")
-    lines += [f"(declare-const {name} {sort})" for name, sort in variables(terms).items()]
-    lines += [f"(assert {_text(term)})" for term in terms]
-    return "\n".join([*lines, "(check-sat)", ""])
+    lines.append(f"(set-logic {'QF_NRA' if text.has_product else 'QF_LRA'})")
+    lines += [f"(declare-const {name} {sort})" for name, sort in text.sorts.items()]
+    return "\n".join([*lines, *asserted, "(check-sat)", ""]), text.sorts
 
 
 def compute(term: Term, values: Mapping[str, Value]) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Trace", "read_trace"]
 
-PIECES = 4
-"""Pieces of a base round trip in which the delay is constant."""
+PIECES, PIECES_AT_ONCE = 4, 8
+"""Pieces of a base round trip in which the delay is constant; where data pass at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +72,45 @@ class Trace:
             for n in range(len(self.sent))
         ]
 
-    def delays(self) -> list[float]:
+    def delays(self, *, at_once: bool = False) -> list[float]:
         """Compute the delay after the link, for each piece of the cycle [base round trips].
 
         What leaves the link at x is number K(x) of all data, and passes when Z reaches that: both
         are lines between steps. A trace without a cycle has its last delay for ever.
+
+        Parameters
+        ----------
+        at_once
+            Whether what passes in a step does so at its beginning, as soon as it has left the link,
+            in place of all along it. Both have the same Z at every step.
         """
         passed = [sum(flow) for flow in zip(*self.passed, strict=True)]
-        return self._between(self.capacity, passed, self.jitter)
+        return self._between(self.capacity, passed, self.jitter, at_once=at_once)
 
-    def access_delays(self) -> list[float]:
+    def access_delays(self, *, at_once: bool = False) -> list[float]:
         """Compute what the last flow's data are held for behind the shared path, likewise."""
-        return self._between(self.passed[-1], self.served[-1], self.access_jitter)
+        leaving = self.served[-1]
+        return self._between(self.passed[-1], leaving, self.access_jitter, at_once=at_once)
 
     def _between(
-        self, entering: Sequence[Fraction], leaving: Sequence[Fraction], most: int
+        self,
+        entering: Sequence[Fraction],
+        leaving: Sequence[Fraction],
+        most: int,
+        *,
+        at_once: bool,
     ) -> list[float]:
         steps = self.period or len(self.capacity) - 1
         enters = self._repeated([float(x) for x in entering])
         leaves = self._repeated([float(x) for x in leaving])
         result: list[float] = []
-        for piece in range(steps * PIECES):
-            x = (piece + 0.5) / PIECES
+        pieces = PIECES_AT_ONCE if at_once else PIECES
+        for piece in range(steps * pieces):
+            x = (piece + 0.5) / pieces
             reached = _reach(leaves, _line(enters, x))
+            if at_once and reached is not None:
+                # Of a piece what leaves the link first is held longest.
+                reached, x = math.ceil(reached) - 1, piece / pieces
             delay = most if reached is None else min(max(reached - x, 0), most)
             idle = enters[int(x) + 1] - enters[int(x)] < 1e-9
             result.append(result[-1] if idle and result else delay)

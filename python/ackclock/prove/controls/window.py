@@ -41,6 +41,7 @@ __all__ = [
     "cut",
     "cut_state",
     "either_rule",
+    "ssthresh",
     "state",
     "timeout_rule",
     "whole_windows",
@@ -69,7 +70,8 @@ def _base(flow: int, t: int) -> Term:
     return unknown(f"G{flow}_{t}")
 
 
-def _ssthresh(flow: int, t: int) -> Term:
+def ssthresh(flow: int, t: int) -> Term:
+    """Name the window up to which a step may double it."""
     return unknown(f"H{flow}_{t}")
 
 
@@ -96,7 +98,7 @@ def cut_state(v: Curves, n: int, t: int) -> list[Term]:
 
 def state(v: Curves, n: int, t: int) -> list[Term]:
     """Write what beside the window decides how a control of `window_rules` goes on after t."""
-    return [_point(n, t) - v.lost[n][t], _counted(n, t), _base(n, t), _ssthresh(n, t)]
+    return [_point(n, t) - v.lost[n][t], _counted(n, t), _base(n, t), ssthresh(n, t)]
 
 
 def either_rule(cutting: Term, timeout: Term, then: Term, otherwise: Term) -> Term:
@@ -123,7 +125,7 @@ def _whole_windows(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterato
     for t in v.times[1:]:
         before, now = v.window[n][t - 1], v.window[n][t]
         free = all_of(
-            negated(cut(n, t)), negated(v.timeout[n][t]), before >= _ssthresh(n, t - 1)
+            negated(cut(n, t)), negated(v.timeout[n][t]), before >= ssthresh(n, t - 1)
         )  # fmt: skip
         complete = _window_counted(v, n, t) if t > 1 else FALSE
         yield implies(free, any_of(complete, equal(now, before)))
@@ -174,11 +176,11 @@ def window_rules(
             yield implies(cut(n, t), all_of(v.window[n][t] >= least, v.window[n][t] <= most))
 
     def growth(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:
-        yield _ssthresh(n, 0) <= v.window[n][0]
+        yield ssthresh(n, 0) <= v.window[n][0]
         for t in v.times[1:]:
             before, now = v.window[n][t - 1], v.window[n][t]
             most = gains(v, values, before)[1]
-            threshold = _ssthresh(n, t - 1)
+            threshold = ssthresh(n, t - 1)
             starts = before < threshold
             limit = either(starts, larger(smaller(2 * before, threshold), before), before) + most
             free = all_of(negated(cut(n, t)), negated(v.timeout[n][t]))
@@ -191,8 +193,8 @@ def window_rules(
             yield either_rule(
                 cut(n, t),
                 v.timeout[n][t],
-                _ssthresh(n, t) <= larger(kept(v, values, before)[1] + most, now),
-                equal(_ssthresh(n, t), threshold),
+                ssthresh(n, t) <= larger(kept(v, values, before)[1] + most, now),
+                equal(ssthresh(n, t), threshold),
             )
 
     def counting(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:

@@ -108,6 +108,18 @@ def test_a_queue_of_the_first_windows_alone_is_not_replayed():
     assert proof.replay.measured < 0.5
 
 
+@pytest.mark.parametrize(("queue", "verdict"), [("1", "proved"), ("0.9", "refuted")])
+def test_no_more_than_a_buffer_is_queued_for_ever(queue, verdict):
+    """By hand: more than a BDP waits in no buffer of a BDP, and less may for ever."""
+    question = make_question("vegas", f"standing-queue={queue}", buffer=Fraction(1))
+    question = replace(question, path=replace(question.path, jitter=0, server="link"))
+    proof = prove(question, periods=(2,), packets=False)
+    assert proof.verdict == verdict
+    if verdict == "proved":
+        text = "from no state are more than 1 BDP queued in all of 6 round trips"
+        assert proof.sentence == text
+
+
 def test_a_standing_queue_in_packets_is_what_a_cut_leaves():
     """By hand: a cut halves 1 + 3 BDP, of which the link holds 1."""
     net = {"kind": "dumbbell", "pairs": 1, "rate": "2.4 Mbps", "rtt": "100 ms", "buffer": "60 pkt"}

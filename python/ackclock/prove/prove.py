@@ -12,7 +12,9 @@ Rule::
         3. utilisation, once no shortest cycle violates it: of the regions of windows above `LOWS`
            the widest that is kept and in which every block of `BLOCK` round trips delivers as much:
            proved, from every state of it on
-        4. else unknown: no cycle up to the last period violates it
+        4. standing queue, likewise: no path from any state has it in all of `BLOCK` round trips:
+           proved, for a cycle of any length is such a path
+        5. else unknown: no cycle up to the last period violates it
 
 A verdict needs both solvers. What one of them alone decided is reported as unknown, with its name.
 Where time is limited, each search has a share of what is left, so that the next ones have some.
@@ -181,14 +183,15 @@ def _prove_cycle(work: _Work, periods: tuple[int, ...], *, packets: bool) -> Pro
     if held is not None:
         return _refuted(work, held, packets=packets)
     multiple = work.question.relation.period
-    may_close = work.question.claim.kind.name == "utilisation"
+    closes = {"utilisation": _close, "standing-queue": _close_queue}
+    close = closes.get(work.question.claim.kind.name)
     for period in sorted({-(-length // multiple) * multiple for length in periods}):
         search = _search_cycle(work, period, packets=packets)
         if search.trace is not None:
             return _refuted(work, search.trace, packets=packets)
-        if may_close and (sentence := _close(work)) is not None:
+        if close is not None and (sentence := close(work)) is not None:
             return work.proof("proved", sentence, BLOCK)
-        may_close = False
+        close = None
         reason = reason or search.reason
         if search.undecided:
             break
@@ -332,6 +335,15 @@ def _close(work: _Work) -> str | None:
                     " for ever"
                 )
     return None
+
+
+def _close_queue(work: _Work) -> str | None:
+    """Find that no state keeps as much queued."""
+    name = f"from any state, {BLOCK} round trips"
+    if not _holds(work, name, *work.question.from_any_state(BLOCK)):
+        return None
+    queue = float(work.question.claim.value)
+    return f"from no state are more than {queue:g} BDP queued in all of {BLOCK} round trips"
 
 
 def _holds(work: _Work, name: str, v: Curves, contradiction: list[Term]) -> bool:

@@ -383,6 +383,7 @@ crate::registry! {
         "cc/mixed/illinois.rs" => mixed::illinois::Illinois,
         "cc/mixed/veno.rs" => mixed::veno::Veno,
         "cc/mixed/scream.rs" => mixed::scream::Scream,
+        "cc/mixed/nscc.rs" => mixed::nscc::Nscc,
         "cc/mixed/yeah.rs" => mixed::yeah::Yeah,
         "cc/model/bbr.rs" => model::bbr::Bbr,
         "cc/model/bbr3/bbr2.rs" => model::bbr3::bbr2::Bbr2,

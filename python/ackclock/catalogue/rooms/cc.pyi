@@ -771,6 +771,22 @@ class Scream(Record):
         max_rate: float | str | None = ...,
     ) -> None: ...
 
+class Nscc(Record):
+    r"""NSCC (Ultra Ethernet).
+
+    target: Queueing delay that the flow aims at (T). Range: at least 0 s.
+    network_rtt: Longest round trip of the idle network (R). Range: at least 0 s.
+    initial_window: Initial window. Range: from 1 to 1048576 (segments).
+    qa_gate: Quick adaptation answers where less than the largest window over two to the power of this arrived. Range: from 0 to 30.
+    """
+    def __init__(
+        self,
+        target: float | str | None = ...,
+        network_rtt: float | str | None = ...,
+        initial_window: int | None = ...,
+        qa_gate: int | None = ...,
+    ) -> None: ...
+
 class Yeah(Record):
     r"""YeAH-TCP.
 

@@ -2,6 +2,7 @@
 
 pub mod compound;
 pub mod illinois;
+pub mod nscc;
 pub mod scream;
 pub mod veno;
 pub mod westwood;

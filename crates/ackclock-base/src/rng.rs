@@ -39,6 +39,8 @@ pub enum Purpose {
     Path = 11,
     /// What an encoder of media makes, indexed by flow.
     Media = 12,
+    /// The path of each packet where packets are sprayed, indexed by flow and end.
+    Spray = 13,
     /// Times at which the flows of a fluid case arrive.
     FlowTime = 20,
     /// Pairs between which the flows of a fluid case go.

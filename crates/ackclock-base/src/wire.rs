@@ -55,6 +55,15 @@ impl Flags {
     /// ACE in this place.
     pub const PUSH: Self = Self(1 << 14);
 
+    /// On data: a switch may cut the payload off where its queue is full; the receiver knows what to do with the rest.
+    /// Acknowledgements have ACE in this place.
+    pub const TRIMMABLE: Self = Self(1 << 15);
+    /// On data, which has no echo: the payload has been cut off.
+    pub const TRIMMED: Self = Self::ECE;
+    /// On an acknowledgement of TCP, which ends nothing: [`Packet::seq`] is the segment whose payload was cut off, and
+    /// nothing is acknowledged.
+    pub const NACK: Self = Self::FIN;
+
     const ACE_SHIFT: u32 = 13;
 
     /// The ACE field of an acknowledgement (RFC 9768): a count of CE marks modulo 8.
@@ -237,12 +246,14 @@ pub enum DropReason {
     Thinned = 9,
     /// Beyond the rate and burst of a policer.
     Policed = 10,
+    /// Its payload was cut off and its header goes on: no packet is dropped.
+    Trimmed = 11,
 }
 
 impl DropReason {
-    /// Number of reasons.
+    /// Number of reasons for which packets are dropped.
     pub const COUNT: usize = 11;
-    /// All reasons in order of their numbers.
+    /// All of them in order of their numbers; a packet that is trimmed is not dropped.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overflow,
         Self::PushedOut,
@@ -271,6 +282,7 @@ impl DropReason {
             Self::Wire => "wire",
             Self::Thinned => "thinned",
             Self::Policed => "policed",
+            Self::Trimmed => "trimmed",
         }
     }
 }

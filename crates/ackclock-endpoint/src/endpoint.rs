@@ -131,6 +131,8 @@ pub struct Snapshot {
     pub received_packets: u64,
     /// Receiver: data packets that arrived and had been received before.
     pub duplicate_packets: u64,
+    /// Receiver: headers that arrived without their payload, which a switch had cut off.
+    pub trimmed_packets: u64,
     /// Receiver: acknowledgements sent (multicast: membership messages and announcements).
     pub acks_sent: u64,
     /// Receiver of a multicast group: layers held.

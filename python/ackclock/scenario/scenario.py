@@ -73,7 +73,8 @@ class Scenario(Frozen):
     routing
         What routes minimise: ``hops``, ``delay`` or ``weight``.
     equal_paths
-        Which of several equal paths a flow takes: ``first``, or by ``hash`` of the flow (ECMP).
+        Which of several equal paths a flow takes: ``first``, or by ``hash`` of the flow (ECMP), or
+        each of its packets: ``spray``.
         Left out: ``hash`` in `FatTree` and `LeafSpine`, else ``first``.
     classes
         What fair queues keep apart: ``stream``, ``flow``, ``source`` or ``pair``.

@@ -179,6 +179,10 @@ pub trait LossRecovery: Send {
     fn on_delivered(&mut self, _board: &Scoreboard, _seq: u32, _now: Time) {}
     /// A segment, new or not, was sent and is on the scoreboard.
     fn on_sent(&mut self, _board: &Scoreboard, _seq: u32, _now: Time) {}
+    /// The receiver has got the header of an outstanding segment, whose payload was cut off on the way.
+    fn on_nack(&mut self, _board: &mut Scoreboard, _seq: u32, _now: Time) -> Digest {
+        Digest::default()
+    }
     /// When [`Self::on_timer`] is due; [`Time::MAX`]: never.
     fn deadline(&self) -> Time {
         Time::MAX
@@ -192,6 +196,12 @@ pub trait LossRecovery: Send {
         &[]
     }
 }
+
+/// Recoveries that do not take a segment for lost because others have overtaken it: where packets take several paths.
+pub const TAKES_REORDERING: [&str; 1] = ["rack"];
+
+/// Recoveries that answer [`LossRecovery::on_nack`].
+pub const READS_NACKS: [&str; 1] = ["rack"];
 
 crate::registry! {
     /// Builds the loss recovery that `spec` names.

@@ -8,12 +8,13 @@
 //! **Rule** (newest: the segment sent last of all delivered; rtt: its round trip)
 //! ```text
 //! lost:    sent before newest and now >= sent + rtt + reo_wnd;  else a timer for that time
-//! reo_wnd: min(mult min_rtt/4, SRTT); 0 without reordering seen, in recovery or with 3 SACKed
+//! reo_wnd: min(mult min_rtt/4, SRTT); 0 without reordering seen, in recovery or with 3 SACKed; at least that of the option
 //! mult:    1; one more per round trip with a DSACK; back to 1 after 16 recoveries without
 //! enter:   anything lost has not arrived, sent again or not: recovery until una >= nxt of now; PRR meters it
 //! probe:   after 2 SRTT (+ 200 ms with one segment in flight; 1 s without SRTT) outside recovery, with
 //!          nothing SACKed: new data, else the highest segment again; one at a time
 //! probe acknowledged beyond its end, without DSACK: it repaired a loss, the control is to answer
+//! NACK:    its segment is lost, unless it is SACKed or known to be
 //! timeout: the first segment is lost, and all for which sent + rtt + reo_wnd has passed
 //! ```
 //! Deviations: the timer of the reordering window is for the earliest segment, not for the latest, so each is
@@ -53,11 +54,14 @@ pub struct Params {
     /// Proportional rate reduction (RFC 9937) meters what leaves during recovery; never with a control that
     /// models the path.
     pub prr: bool,
+    /// Least reordering window, on paths on which packets always overtake each other; 0: only that of the RFC. A longer one
+    /// than the retransmission timer leaves losses to NACKs and the timer.
+    pub reo_wnd: Span,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { tlp: true, prr: true }
+        Self { tlp: true, prr: true, reo_wnd: Span::ZERO }
     }
 }
 
@@ -66,6 +70,7 @@ impl Default for Params {
 pub struct Rack {
     tlp: bool,
     prr: Option<Box<Prr>>,
+    least_reo_wnd: Span,
     phase: Phase,
     recovery_point: u32,
     /// Transmissions in the order of time; those delivered, lost or sent again since are stale.
@@ -118,6 +123,7 @@ impl About<RecoveryEnv> for Rack {
         Ok(Self {
             tlp: params.tlp,
             prr: params.prr.then(Box::default),
+            least_reo_wnd: params.reo_wnd,
             phase: Phase::Open,
             recovery_point: 0,
             sent: VecDeque::new(),
@@ -132,7 +138,7 @@ impl About<RecoveryEnv> for Rack {
             reo_wnd_mult: 1,
             reo_wnd_persist: PERSIST,
             dsack_round: None,
-            reo_wnd: Span::ZERO,
+            reo_wnd: params.reo_wnd,
             reo_timer: Time::MAX,
             probe_timer: Time::MAX,
             probe_end: None,
@@ -166,6 +172,7 @@ impl Rack {
         } else {
             Span(self.min_rtt.0 / 4 * u64::from(self.reo_wnd_mult)).min(self.srtt)
         };
+        self.reo_wnd = self.reo_wnd.max(self.least_reo_wnd);
     }
 
     /// `RACK_detect_loss`.
@@ -373,6 +380,15 @@ impl LossRecovery for Rack {
             self.arm_probe(board, ack.now);
         }
         digest
+    }
+
+    fn on_nack(&mut self, board: &mut Scoreboard, seq: u32, now: Time) -> Digest {
+        self.forget_losses();
+        if board.is_sacked(seq) || board.is_marked_lost(seq) {
+            return Digest::default();
+        }
+        self.lose(board, seq);
+        self.enter_if_lost(board, &AckIn::at(now))
     }
 
     fn on_rto(&mut self, board: &mut Scoreboard, now: Time) {

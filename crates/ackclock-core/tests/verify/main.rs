@@ -27,3 +27,4 @@ mod schedulers;
 mod senders;
 mod short_flows;
 mod tcp_laws;
+mod trimming;

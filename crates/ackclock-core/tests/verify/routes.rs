@@ -1,6 +1,7 @@
 //! Where packets go: given routes, ties, and the standard shapes.
 
 mod equal_paths;
+mod spraying;
 
 use ackclock_core::packet::Event;
 use serde_json::{Value, json};

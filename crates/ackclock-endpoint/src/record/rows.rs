@@ -201,6 +201,8 @@ pub enum Event {
     Drop,
     /// It was lost on the wire, after its transmission.
     Loss,
+    /// So many of its bytes were cut off where it waits.
+    Trim,
 }
 
 impl Event {
@@ -211,6 +213,7 @@ impl Event {
             Self::Departure => "departure",
             Self::Drop => "drop",
             Self::Loss => "loss",
+            Self::Trim => "trim",
         }
     }
 }

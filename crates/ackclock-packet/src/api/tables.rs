@@ -336,6 +336,10 @@ pub(super) fn links(plan: &Plan, results: &Results) -> Columns {
         ("state_flows", n(&|l| l.state.flows)),
         ("state_bytes", n(&|l| l.state.bytes)),
     ];
+    let trims = |link: &compile::PlanLink| link.settings.qdisc.kind() == "trim";
+    if plan.links.iter().any(trims) {
+        table.push(("trimmed_packets", n(&|l| l.trims)));
+    }
     let pfc = &results.pfc;
     if !pfc.is_empty() {
         let n = |g: fn(&packet::PfcResult) -> u64| Column::U64(pfc.iter().map(g).collect());
@@ -378,6 +382,7 @@ fn column_of(reason: DropReason) -> &'static str {
         DropReason::Wire => "drops_wire",
         DropReason::Thinned => "drops_thinned",
         DropReason::Policed => "drops_policed",
+        DropReason::Trimmed => "trimmed_packets",
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::plan::{Plan, PlanFlow, PlanSender};
+use super::plan::{Direction, Plan, PlanFlow, PlanSender};
 
 /// One sentence for each kind of doubt and place of it.
 pub(super) fn warnings(plan: &Plan) -> Vec<String> {
@@ -30,9 +30,10 @@ fn oversize(plan: &Plan) -> Vec<String> {
     let mut oversized: BTreeMap<(usize, u32), (&PlanFlow, usize)> = BTreeMap::new();
     for flow in &plan.flows {
         let [data, answer] = flow.packet_sizes();
-        for (route, size) in [(&flow.route, data), (&flow.ack_route, answer)] {
+        for (way, size) in [(Direction::Data, data), (Direction::Acks, answer)] {
             let mtu = |link: usize| plan.links[link].settings.mtu;
-            let narrow = route.iter().map(|link| link.index()).min_by_key(|&link| mtu(link));
+            let narrow =
+                flow.paths(way).flatten().map(|link| link.index()).min_by_key(|&link| mtu(link));
             if let Some(link) = narrow
                 && size > u32::from(mtu(link))
             {

@@ -377,8 +377,11 @@ impl Context<'_> {
         }
         self.settings(definition, start, size);
         let way = self.way(flow, number, ends, path);
+        if way.as_ref().is_some_and(|way| way.further.is_some()) {
+            self.refuse_reordering(definition);
+        }
         let sound = self.problems.len() == before && way.is_some();
-        let Way { src, dst, route, ack_route } = way.unwrap_or_default();
+        let Way { src, dst, route, ack_route, further } = way.unwrap_or_default();
         let tcp =
             if sound { Arc::clone(tcp) } else { Arc::new(TcpConfig::of_era(self.scenario.era)) };
         let late = flow.start_jitter.map_or(Span::ZERO, |jitter| {
@@ -403,6 +406,7 @@ impl Context<'_> {
             tcp,
             route,
             ack_route,
+            further,
         });
     }
     /// How the application of a flow hands over its data, if not at once.

@@ -277,6 +277,7 @@ impl Laid<'_> {
             tcp: Arc::clone(&self.tcp),
             route,
             ack_route,
+            further: None,
         });
         self.flows.len() as u32 - 1
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use rustc_hash::FxHashSet;
 
-use super::plan::{LinkSettings, PlanFlow, PlanLink, Schedule};
+use super::plan::{Direction, LinkSettings, PlanFlow, PlanLink, Schedule};
 use crate::era::Era;
 use crate::error::{Problem, suggestion};
 use crate::qdisc::{self, Limit};
@@ -373,9 +373,9 @@ pub(super) fn resolve_buffers(
             flow.route.iter().chain(&flow.ack_route).map(|l| delays[l.index()].seconds()).sum();
         let [data_size, answer] = flow.packet_sizes();
         for (route, sums, size) in
-            [(&flow.route, &mut data, data_size), (&flow.ack_route, &mut acks, answer)]
+            [(Direction::Data, &mut data, data_size), (Direction::Acks, &mut acks, answer)]
         {
-            for link in route {
+            for link in flow.links(route) {
                 sums[link.index()].0 += 1;
                 sums[link.index()].1 += rtt;
                 largest[link.index()] = largest[link.index()].max(size);

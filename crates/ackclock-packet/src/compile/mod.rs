@@ -20,8 +20,8 @@ pub use explain::{Explained, Predicted, explain, predict};
 pub(crate) use flows::MAX_FLOWS;
 pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{
-    GUEST, LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanJob, PlanLink, PlanPfc,
-    PlanSender, PlanSwitches, PlanWait, Schedule,
+    Direction, FurtherPaths, GUEST, LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanJob,
+    PlanLink, PlanPfc, PlanSender, PlanSwitches, PlanWait, Schedule,
 };
 pub use spelled_out::{SpelledOut, spell_out};
 pub(crate) use switches::MOST_CLASSES;
@@ -111,6 +111,7 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     };
     (plan.keys, plan.key_count) = keys(scenario.classes, &plan);
     plan.reads_ports = switches::reads_ports(&plan);
+    refuse_one_path(&plan, &mut problems);
     plan.switches = switches::settle(scenario, &plan, &mut problems);
     record(scenario, &mut plan, all, &mut problems);
     // One mistake in a shape shows at every link that it makes.
@@ -145,6 +146,19 @@ fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
     }
 }
 
+/// Refuses what follows a flow over one path, where packets are sprayed over several.
+fn refuse_one_path(plan: &Plan, problems: &mut Vec<Problem>) {
+    let Some(flow) = plan.flows.iter().find(|flow| flow.further.is_some()) else { return };
+    if plan.reads_ports {
+        let message = format!(
+            "is \"spray\", and a control reads what switches note (hpcc), which supposes that packets of a flow take one \
+             path: those of {} take several; expected equal_paths = \"hash\" or \"first\"",
+            flow.name
+        );
+        problems.push(Problem::new("equal_paths", message));
+    }
+}
+
 /// Settles what is recorded. Numbers of flows are checked where `all` flows are known.
 fn record(scenario: &Scenario, plan: &mut Plan, all: bool, problems: &mut Vec<Problem>) {
     let record = &scenario.record;
@@ -172,6 +186,9 @@ fn record(scenario: &Scenario, plan: &mut Plan, all: bool, problems: &mut Vec<Pr
         };
         if record.flows.is_some() || record.links.is_some() {
             refuse("follows all packets over all links: leave out record.flows and record.links");
+        }
+        if plan.flows.iter().any(|flow| flow.further.is_some()) {
+            refuse("follows packets over one path: expected equal_paths = \"hash\" or \"first\"");
         }
         if !plan.groups.is_empty() {
             refuse("needs one receiver for each packet: it is not kept of multicast groups");

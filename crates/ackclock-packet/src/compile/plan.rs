@@ -1,6 +1,7 @@
 //! The plan: a scenario with every name resolved and every default filled in.
 
 use std::fmt;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -127,8 +128,9 @@ impl Plan {
 
     /// Round-trip propagation of a flow.
     pub fn round_trip(&self, flow: &PlanFlow) -> Span {
-        let [there, back] = [&flow.route, &flow.ack_route].map(|route| self.delays(route));
-        Span(there.0.saturating_add(back.0))
+        let least = |direction| flow.paths(direction).map(|path| self.delays(path).0).min();
+        let [there, back] = [Direction::Data, Direction::Acks].map(|way| least(way).unwrap_or(0));
+        Span(there.saturating_add(back))
     }
 
     /// What a packet of so many bytes takes at least to be sent by each of these links, without propagation.
@@ -169,8 +171,8 @@ impl Plan {
         let mut data = vec![0u32; self.links.len()];
         let mut acks = data.clone();
         for flow in &self.flows {
-            for (route, counts) in [(&flow.route, &mut data), (&flow.ack_route, &mut acks)] {
-                for link in route {
+            for (way, counts) in [(Direction::Data, &mut data), (Direction::Acks, &mut acks)] {
+                for link in flow.links(way) {
                     counts[link.index()] += 1;
                 }
             }
@@ -182,8 +184,8 @@ impl Plan {
     pub fn keys_through(&self) -> Vec<Vec<u32>> {
         let mut through = vec![Vec::new(); self.links.len()];
         for (flow, keys) in self.flows.iter().zip(&self.keys) {
-            for (route, key) in [(&flow.route, keys[0]), (&flow.ack_route, keys[1])] {
-                for link in route {
+            for (way, key) in [(Direction::Data, keys[0]), (Direction::Acks, keys[1])] {
+                for link in flow.paths(way).flatten() {
                     through[link.index()].push(key);
                 }
             }
@@ -362,6 +364,62 @@ pub struct PlanFlow {
     pub route: Box<[LinkId]>,
     /// Links of the acknowledgements.
     pub ack_route: Box<[LinkId]>,
+    /// The further paths, where packets are sprayed over several.
+    pub further: Option<Box<FurtherPaths>>,
+}
+
+/// Paths that packets of a flow take besides its route and that of its acknowledgements, each as likely.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FurtherPaths {
+    /// Of the data.
+    pub data: Box<[Box<[LinkId]>]>,
+    /// Of the acknowledgements.
+    pub acks: Box<[Box<[LinkId]>]>,
+}
+
+/// A direction of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From its sender to its receiver.
+    Data,
+    /// Back.
+    Acks,
+}
+
+impl PlanFlow {
+    /// Its route, or that of its acknowledgements; where packets are sprayed, the first of several.
+    pub fn first_path(&self, direction: Direction) -> &[LinkId] {
+        match direction {
+            Direction::Data => &self.route,
+            Direction::Acks => &self.ack_route,
+        }
+    }
+
+    /// The paths that its packets in a direction may take, each as likely; the first is that of flows with one.
+    pub fn paths(&self, direction: Direction) -> impl Iterator<Item = &[LinkId]> + Clone {
+        let further = self.further.as_deref();
+        let others = further.map(|paths| match direction {
+            Direction::Data => &paths.data,
+            Direction::Acks => &paths.acks,
+        });
+        let others = others.into_iter().flatten().map(|path| &**path);
+        iter::once(self.first_path(direction)).chain(others)
+    }
+
+    /// The paths of both directions.
+    pub fn all_paths(&self) -> impl Iterator<Item = &[LinkId]> + Clone {
+        self.paths(Direction::Data).chain(self.paths(Direction::Acks))
+    }
+
+    /// The links that packets in a direction may pass, each once.
+    pub fn links(&self, direction: Direction) -> Vec<LinkId> {
+        let mut links: Vec<LinkId> = self.paths(direction).flatten().copied().collect();
+        if self.further.is_some() {
+            links.sort_unstable();
+            links.dedup();
+        }
+        links
+    }
 }
 
 impl PlanFlow {

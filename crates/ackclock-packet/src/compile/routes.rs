@@ -71,6 +71,10 @@ impl Fans {
 /// A link and its far end.
 type Step = (u32, u32);
 
+/// There are more shortest paths than may be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooMany;
+
 /// Finds routes on one network.
 pub(super) struct Routes {
     /// Outgoing links of each node, by far end.
@@ -142,6 +146,51 @@ impl Routes {
         }
         self.route.extend(last.map(LinkId));
         Some(self.route.as_slice().into())
+    }
+
+    /// Every shortest path from `src` to `dst` in the order of their nodes, parallel links one by one: none if
+    /// there is no way.
+    ///
+    /// # Errors
+    /// If there are more than `most`.
+    pub(super) fn all(
+        &mut self,
+        src: NodeId,
+        dst: NodeId,
+        most: usize,
+    ) -> Result<Vec<Box<[LinkId]>>, TooMany> {
+        let mut paths = Vec::new();
+        let mut route = Vec::new();
+        self.extend_paths(src.0, dst.0, most, &mut route, &mut paths)?;
+        Ok(paths)
+    }
+
+    /// Adds the paths from `node` on, each behind `route`.
+    fn extend_paths(
+        &mut self,
+        node: u32,
+        dst: u32,
+        most: usize,
+        route: &mut Vec<LinkId>,
+        paths: &mut Vec<Box<[LinkId]>>,
+    ) -> Result<(), TooMany> {
+        if node == dst {
+            if paths.len() == most {
+                return Err(TooMany);
+            }
+            paths.push(route.as_slice().into());
+            return Ok(());
+        }
+        let equal = match self.equal.get(&(node, dst)) {
+            Some(equal) => Rc::clone(equal),
+            None => self.find_equal(node, dst),
+        };
+        for &(link, to) in &*equal {
+            route.push(LinkId(link));
+            self.extend_paths(to, dst, most, route, paths)?;
+            route.pop();
+        }
+        Ok(())
     }
 
     /// The link from `node` towards `anchor`, and its far end; looked for once.

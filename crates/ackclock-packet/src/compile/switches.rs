@@ -165,7 +165,7 @@ fn check_links(plan: &Plan, problems: &mut Vec<Problem>) {
 /// By node, whether some packets pass it on their way.
 fn find_switches(plan: &Plan) -> Vec<bool> {
     let mut is_switch = vec![false; plan.nodes.len()];
-    for route in plan.flows.iter().flat_map(|flow| [&flow.route, &flow.ack_route]) {
+    for route in plan.flows.iter().flat_map(PlanFlow::all_paths) {
         for link in route.iter().skip(1) {
             is_switch[plan.links[link.index()].from.index()] = true;
         }

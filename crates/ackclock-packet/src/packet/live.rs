@@ -126,6 +126,10 @@ impl Live {
         let mut plan = plan.clone();
         plan.record.tables.retain(|table| LIVE_TABLES.contains(table));
         let mut problems = Vec::new();
+        if plan.flows.iter().any(|flow| flow.further.is_some()) {
+            let message = "is \"spray\", which real packets are not; expected equal_paths = \"hash\" or \"first\"";
+            problems.push(Problem::new("equal_paths", message));
+        }
         let mut links = build_links::<Picoseconds>(&plan, &RegistryOnly, &mut problems);
         if !problems.is_empty() {
             return Err(problems);
@@ -350,7 +354,12 @@ impl Live {
         }
         let mut dropped = std::mem::take(&mut self.links.dropped);
         for (packet, reason) in dropped.drain(..) {
-            self.lose(link, packet, reason, now);
+            if reason == DropReason::Trimmed {
+                self.links.list[link as usize].count_trim();
+                self.observer.record_trim(now, link, &packet);
+            } else {
+                self.lose(link, packet, reason, now);
+            }
         }
         self.links.dropped = dropped;
     }

@@ -5,7 +5,7 @@ use std::thread;
 
 use rtrb::RingBuffer;
 
-use crate::compile::Plan;
+use crate::compile::{Plan, PlanFlow};
 use crate::era::Era;
 use crate::error::Problem;
 use crate::memory::until_it_ends;
@@ -268,7 +268,7 @@ fn build_part(plan: &Plan, homes: &[u16], me: u16) -> Result<Part, Vec<Problem>>
     let mut runs_in = link_process.into_inner();
     // A link that packets enter at once after another is run with that one.
     let follows = find_followers(plan, &sim.links.list);
-    for route in plan.flows.iter().flat_map(|flow| [&flow.route, &flow.ack_route]) {
+    for route in plan.flows.iter().flat_map(PlanFlow::all_paths) {
         for (stretch, _) in split_into_stretches(route, &follows) {
             let process = runs_in[stretch[0].index()];
             for link in stretch {

@@ -22,6 +22,7 @@ pub mod managed;
 pub mod queues;
 pub mod shape;
 mod store;
+pub mod trim;
 
 #[cfg(test)]
 mod contract;
@@ -107,7 +108,7 @@ pub struct QdiscCtx<'a> {
     pub rng: &'a mut Stream,
     /// Classification keys by flow: of its data, of its acknowledgements.
     pub keys: &'a [[u32; 2]],
-    /// Packets dropped during the call, in order; the engine accounts for them.
+    /// Packets dropped during the call, and payloads cut off, in order; the engine accounts for them.
     pub dropped: &'a mut Vec<(Packet, DropReason)>,
     /// Packets marked CE during the call.
     pub marks: u64,
@@ -151,6 +152,18 @@ impl<'a> QdiscCtx<'a> {
         }
         make_room(self.dropped);
         self.dropped.push((packet, reason));
+    }
+
+    /// Cuts the payload off a packet that lets it happen ([`Flags::TRIMMABLE`]), so that `header` bytes are left; what is cut
+    /// off is reported beside the drops.
+    pub fn trim(&mut self, packet: &mut Packet, header: u16) {
+        let cut = packet.size.saturating_sub(header);
+        let mut payload = Packet::new(packet.flow, packet.seq, cut, packet.flags);
+        payload.route = packet.route;
+        packet.size -= cut;
+        packet.flags.set(Flags::TRIMMED);
+        make_room(self.dropped);
+        self.dropped.push((payload, DropReason::Trimmed));
     }
 
     /// The classification key (dense, from 0) of a packet: whose queue it belongs to.
@@ -356,6 +369,7 @@ registry! { /// Builds the queue discipline that `spec` names; `path` is its pla
     "qdisc/aqm/cobalt.rs" => managed::Managed<aqm::cobalt::Cobalt>,
     "qdisc/cake.rs" => cake::Cake,
     "qdisc/dualpi2.rs" => dualpi2::DualPi2,
+    "qdisc/trim.rs" => trim::Trim,
     "qdisc/shape/policer.rs" => shape::policer::Policer,
     "qdisc/shape/shaper.rs" => shape::shaper::Shaper,
 } }

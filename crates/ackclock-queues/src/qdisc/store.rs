@@ -31,6 +31,18 @@ impl Store {
         Some(oldest)
     }
 
+    /// The packet that came last.
+    pub(super) fn newest(&self) -> Option<&Packet> {
+        self.packets.back().map(|last| &last.packet)
+    }
+
+    /// Removes the packet that came last.
+    pub(super) fn pop_newest(&mut self) -> Option<Timed> {
+        let newest = self.packets.pop_back()?;
+        self.bytes -= u64::from(newest.packet.size);
+        Some(newest)
+    }
+
     /// Arrival of the oldest packet.
     #[inline]
     pub(super) fn oldest(&self) -> Option<Time> {

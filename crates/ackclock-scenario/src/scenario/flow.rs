@@ -224,6 +224,10 @@ pub struct TcpOptions {
     /// trip reported to the control then excludes queueing on the way of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aqt: Option<bool>,
+    /// Switches with the discipline `trim` may cut the payload of data off instead of dropping it; the receiver answers the
+    /// header at once (NACK), and the sender sends the segment again. Needs `recovery = "rack"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trimming: Option<bool>,
     /// Limited transmit (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,

@@ -110,7 +110,7 @@ pub enum Routing {
     Weight,
 }
 
-/// Which of several equal paths a flow takes. Multicast groups take the first.
+/// Which of several equal paths a flow or a packet takes. Multicast groups take the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EqualPaths {
@@ -119,6 +119,9 @@ pub enum EqualPaths {
     /// Per flow (ECMP): at each node, a hash of the run's seed, the flow's number and its direction decides between
     /// the links that lie on a shortest path, each as likely (RFC 2992).
     Hash,
+    /// Per packet: each packet, data or acknowledgement, takes one of all shortest paths, each as likely, so that
+    /// packets of a flow overtake each other. At most 1024 paths between two nodes.
+    Spray,
 }
 
 /// What shares a queue in disciplines that keep flows apart.

@@ -57,6 +57,8 @@ pub struct TcpConfig {
     pub first_priority: u32,
     /// Packets accumulate the time that they wait in queues.
     pub aqt: bool,
+    /// Switches may cut off the payload of data, and the receiver reports that.
+    pub trimming: bool,
     /// Limited transmit.
     pub limited_transmit: bool,
     /// Restart window after idle.
@@ -113,6 +115,7 @@ impl TcpConfig {
             out_of_profile: false,
             first_priority: 0,
             aqt: false,
+            trimming: false,
             limited_transmit: true,
             idle_restart: true,
             min_rto: Span::from_millis(1000), // RFC 6298 (2.4)
@@ -212,6 +215,7 @@ impl TcpConfig {
             out_of_profile,
             first_priority,
             aqt,
+            trimming,
             limited_transmit,
             idle_restart,
             min_rto,

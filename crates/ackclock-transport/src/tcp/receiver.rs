@@ -4,7 +4,8 @@
 //!
 //! **Source**: RFC 5681 section 4.2 and RFC 9293 section 3.8.6.3 (delayed ACK), RFC 2018 section 4
 //! (SACK), Linux 6.12, `net/ipv4/tcp_input.c` (quick ACKs, compressed SACKs; behaviour), RFC 2883 (DSACK), RFC 7323 section 4.3 (which timestamp is echoed), RFC 3168 section 6.1.3 (ECN), RFC 8257
-//! section 3.2 (an acknowledgement at once where CE begins or ends).
+//! section 3.2 (an acknowledgement at once where CE begins or ends); M. Handley et al., SIGCOMM 2017,
+//! doi:10.1145/3098822.3098825 (NDP: headers are answered by NACKs).
 //!
 //! **Rule**
 //! ```text
@@ -23,6 +24,8 @@
 //!            is half a turn of the clock old (134 s) gives way to any (RFC 7323 section 5.5)
 //! ECN:       ECE on every ACK from a CE until a CWR
 //! AccECN:    (an option, RFC 9768) in place of ECE and CWR the number of CE marks modulo 8 on every ACK
+//! trimming:  (an option) a header whose payload was cut off: a NACK of its segment at once, which acknowledges nothing; an
+//!            ACK if the segment is here
 //! AQT:       the time that the segment which caused this ACK waited in queues; none on a delayed ACK's timeout
 //! wire size: ack_size + 12 with timestamps + 8 n + 4 with n SACK blocks
 //! ```
@@ -125,6 +128,8 @@ pub struct Receiver {
     /// Acknowledgements of data out of order since `next` last moved, and those withheld of them.
     duplicates_sent: u32,
     withheld: u32,
+    /// Headers whose payload had been cut off.
+    trimmed: u64,
 }
 
 impl Receiver {
@@ -154,6 +159,7 @@ impl Receiver {
             received_at: Time::ZERO,
             duplicates_sent: 0,
             withheld: 0,
+            trimmed: 0,
             marks: FIRST_COUNT,
             echo_ce: false,
             last_ce: false,
@@ -406,6 +412,21 @@ impl Receiver {
     }
 }
 
+impl Receiver {
+    /// The payload of a segment was cut off: the sender learns of it at once, unless the segment is here.
+    #[cold]
+    #[inline(never)]
+    fn on_header(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
+        self.trimmed += 1;
+        let seq = packet.seq;
+        if seq < self.next || self.early.find(seq).is_some() {
+            return self.acknowledge(Flags::default(), None, ctx);
+        }
+        ctx.out.send(self.flow, seq, self.ack_size as u16, Flags::ACK | Flags::NACK);
+        self.acks_sent += 1;
+    }
+}
+
 /// Segments of a transfer of `bytes`.
 pub(crate) fn segments_of(bytes: Bytes, mss: u32) -> u32 {
     u32::try_from(bytes.0.div_ceil(u64::from(mss.max(1)))).unwrap_or(u32::MAX - 1)
@@ -423,7 +444,11 @@ impl Endpoint for Receiver {
             }
             self.acknowledge(Flags::SYN, packet.queued(), ctx);
         } else if !packet.is_ack() {
-            self.on_data(&packet, ctx);
+            if packet.flags.has(Flags::TRIMMED) {
+                self.on_header(&packet, ctx);
+            } else {
+                self.on_data(&packet, ctx);
+            }
         }
     }
 
@@ -452,6 +477,7 @@ impl Endpoint for Receiver {
             delivered_packets: u64::from(self.next),
             received_packets: self.received,
             duplicate_packets: self.duplicates,
+            trimmed_packets: self.trimmed,
             acks_sent: self.acks_sent,
             ..Snapshot::default()
         }

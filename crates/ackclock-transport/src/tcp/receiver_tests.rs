@@ -318,3 +318,19 @@ fn without_the_options_of_linux_psh_is_ignored() {
     assert!(bench.arrive_flagged(0, Flags::PUSH).is_none());
     assert!(bench.arrive_flagged(1, Flags::default()).is_some());
 }
+
+/// The header of a segment is answered by a NACK that acknowledges nothing, one of a segment that is here by an ACK.
+#[test]
+fn a_header_without_payload_is_answered_at_once() {
+    let mut bench = Bench::new(|_| {});
+    bench.data(0);
+    let nack = bench.arrive_flagged(3, Flags::TRIMMABLE | Flags::TRIMMED).unwrap();
+    assert!(nack.flags.has(Flags::ACK | Flags::NACK) && nack.seq == 3);
+    assert!(nack.sack_blocks().is_empty());
+    assert!(bench.data(2).is_some());
+    let ack = bench.arrive_flagged(2, Flags::TRIMMABLE | Flags::TRIMMED).unwrap();
+    assert!(!ack.flags.has(Flags::NACK) && ack.seq == 1);
+    assert_eq!(ack.sack_blocks(), [(2, 3)]);
+    let state = bench.receiver.snapshot();
+    assert_eq!((state.received_packets, state.trimmed_packets, state.duplicate_packets), (2, 2, 0));
+}

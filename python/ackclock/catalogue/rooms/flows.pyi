@@ -186,6 +186,7 @@ class TcpOptions(Record):
     out_of_profile: Data packets carry RIO's mark "Out" (of profile).
     first_priority: So many of the first data packets of a connection, and its request, are marked for priority: routers with the `priority` discipline send them at once, so that a late-comer measures propagation. Range: at least 0.
     aqt: Packets carry an option to which every queue adds the time that they waited (AQT).
+    trimming: Switches with the discipline `trim` may cut the payload of data off instead of dropping it.
     limited_transmit: Limited transmit (RFC 3042).
     idle_restart: Restart from the restart window after an idle RTO (RFC 5681 section 4.1).
     min_rto: Smallest RTO. Range: at least 0 s.
@@ -222,6 +223,7 @@ class TcpOptions(Record):
         out_of_profile: bool | None = ...,
         first_priority: int | None = ...,
         aqt: bool | None = ...,
+        trimming: bool | None = ...,
         limited_transmit: bool | None = ...,
         idle_restart: bool | None = ...,
         min_rto: float | str | None = ...,

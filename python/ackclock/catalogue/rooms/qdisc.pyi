@@ -572,6 +572,24 @@ class Dualpi2(Record):
         classic_buffer: float | str | None = ...,
     ) -> None: ...
 
+class Trim(Record):
+    r"""Packet trimming.
+
+    header: Bytes that are left of a packet whose payload is cut off. Range: from 1 to 9000 (B).
+    data: Share of the buffer that data may take. Range: from 0.001 to 1.0.
+    ratio: Packets of headers and acknowledgements that leave for one of data, where both wait. Range: at least 1.
+    mark_min: Data that waits, above which ECN-capable packets are marked as they leave, the more often the more. Range: at least 0 B.
+    mark_max: Data that waits, above which all are. Range: at least 0 B.
+    """
+    def __init__(
+        self,
+        header: int | None = 64,
+        data: float | None = 0.5,
+        ratio: int | None = 100000,
+        mark_min: float | str | None = ...,
+        mark_max: float | str | None = ...,
+    ) -> None: ...
+
 class Policer(Record):
     r"""Token-bucket policer.
 
@@ -631,6 +649,15 @@ class Fqcodel(FqCodel):
 
 class DualPi2(Dualpi2):
     """Another name of `Dualpi2`."""
+
+class Trimming(Trim):
+    """Another name of `Trim`."""
+
+class Composite(Trim):
+    """Another name of `Trim`."""
+
+class Ndp(Trim):
+    """Another name of `Trim`."""
 
 class Tbf(Shaper):
     """Another name of `Shaper`."""

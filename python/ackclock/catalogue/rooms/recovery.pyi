@@ -48,11 +48,13 @@ class Rack(Record):
 
     tlp: Tail loss probe (RFC 8985 section 7).
     prr: Proportional rate reduction (RFC 9937) meters what leaves during recovery.
+    reo_wnd: Least reordering window, on paths on which packets always overtake each other. Range: at least 0 s.
     """
     def __init__(
         self,
         tlp: bool | None = True,
         prr: bool | None = True,
+        reo_wnd: float | str | None = 0,
     ) -> None: ...
 
 class NewReno(Newreno):

@@ -204,7 +204,7 @@ fn one_segment_in_flight_waits_for_the_delayed_acknowledgement_too() {
     let mut bench = Bench::plain();
     bench.send([0]);
     assert_eq!(bench.rack.deadline(), at(400));
-    let mut none = Bench::new(Params { tlp: false, prr: false });
+    let mut none = Bench::new(Params { tlp: false, prr: false, ..Params::default() });
     none.send([0]);
     assert_eq!(none.rack.deadline(), Time::MAX);
 }
@@ -423,5 +423,38 @@ proptest! {
                 _ => {}
             }
         }
+    }
+}
+
+/// A NACK of the third of five: it is sent again at once, however small the window, and is not lost twice; one of a segment
+/// that has arrived says nothing.
+#[test]
+fn a_nack_is_a_loss_at_once_and_once() {
+    let mut bench = Bench::plain();
+    bench.send(0..5);
+    let digest = bench.rack.on_nack(&mut bench.board, 2, at(50));
+    assert_eq!(digest.entered.map(|entry| entry.lost), Some(1));
+    assert_eq!(bench.rack.losses(), [2]);
+    let again = bench.rack.on_nack(&mut bench.board, 2, at(51));
+    assert!(again.entered.is_none() && bench.rack.losses().is_empty());
+    assert_eq!(bench.leave(52, 1.0, false), [Next::Retransmit(2)]);
+    bench.acknowledge(110, 0, &[(3, 4)]);
+    bench.rack.on_nack(&mut bench.board, 3, at(111));
+    assert!(bench.rack.losses().is_empty());
+    // What was sent again is cut off again.
+    bench.rack.on_nack(&mut bench.board, 2, at(120));
+    assert_eq!(bench.rack.losses(), [2]);
+}
+
+/// Ten are sent; the last nine arrive before the first. With a window of 25 ms it is lost then, with one of a second it is
+/// not.
+#[test]
+fn a_least_reordering_window_waits_for_what_is_overtaken() {
+    for (reo_wnd, lost) in [(Span::ZERO, true), (ms(1000), false)] {
+        let mut bench = Bench::new(Params { prr: false, reo_wnd, ..Params::default() });
+        bench.send(0..10);
+        bench.acknowledge(120, 0, &[(1, 10)]);
+        bench.acknowledge(150, 0, &[]);
+        assert_eq!(bench.board.lost_out() > 0, lost);
     }
 }

@@ -14,6 +14,9 @@ use crate::traffic::source::{self, Bundles, PacketSizes, SourceEnv};
 use crate::units::{BitRate, Bytes, Span};
 use crate::{cc, recovery, slow_start};
 
+/// Least packet threshold of QUIC where packets are sprayed.
+const SPRAYED_THRESHOLD: u32 = 1000;
+
 impl Context<'_> {
     /// Checks a flow's settings.
     pub(super) fn settings(
@@ -90,6 +93,7 @@ impl Context<'_> {
                 self.wrong(format!("{media_path}.{key}"), message);
             }
         }
+        self.check_trimming(definition);
         self.streams(definition, size);
         self.transport(definition);
         self.guest(definition);
@@ -253,6 +257,47 @@ impl Context<'_> {
                 format!("quic.{key}")
             };
             self.problems.extend(range.problem(value, || quic_path));
+        }
+    }
+
+    /// Refuses a recovery that knows no NACKs, where payloads may be cut off.
+    fn check_trimming(&mut self, definition: &Definition<'_>) {
+        let Definition { path, sender, tcp, .. } = definition;
+        let PlanSender::Tcp { recovery, .. } = &**sender else { return };
+        if tcp.trimming && !recovery::READS_NACKS.contains(&recovery.kind()) {
+            let message = format!(
+                "is \"{}\", which knows nothing of segments whose payload was cut off (tcp.trimming); expected {}",
+                recovery.kind(),
+                recovery::READS_NACKS.map(|name| format!("\"{name}\"")).join(" or ")
+            );
+            self.wrong(format!("{path}.recovery"), message);
+        }
+    }
+
+    /// Refuses what takes packets for lost that others have overtaken, or that reads the ports of one path, for a flow whose
+    /// packets are sprayed.
+    pub(super) fn refuse_reordering(&mut self, definition: &Definition<'_>) {
+        let Definition { path, sender, .. } = definition;
+        let known = recovery::TAKES_REORDERING;
+        match &**sender {
+            PlanSender::Tcp { recovery, .. } if !known.contains(&recovery.kind()) => {
+                let message = format!(
+                    "is \"{}\", which takes packets for lost that others have overtaken, as all are where \
+                     equal_paths = \"spray\"; expected {}",
+                    recovery.kind(),
+                    known.map(|name| format!("\"{name}\"")).join(" or ")
+                );
+                self.wrong(format!("{path}.recovery"), message);
+            }
+            PlanSender::Quic { config, .. } if config.packet_threshold < SPRAYED_THRESHOLD => {
+                let message = format!(
+                    "is {}, and packets that are sprayed (equal_paths = \"spray\") are overtaken by more; expected at \
+                     least {SPRAYED_THRESHOLD}, which leaves losses to the time threshold",
+                    config.packet_threshold
+                );
+                self.wrong(format!("{path}.quic.packet_threshold"), message);
+            }
+            _ => {}
         }
     }
 

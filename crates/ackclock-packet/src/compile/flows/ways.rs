@@ -1,6 +1,7 @@
 //! Where flows go: their hosts, and the links between.
 
 use super::Context;
+use crate::compile::plan::FurtherPaths;
 use crate::error::suggestion;
 use crate::ids::{LinkId, NodeId};
 use crate::rng::{Purpose, Stream};
@@ -13,7 +14,11 @@ pub(super) struct Way {
     pub(super) dst: NodeId,
     pub(super) route: Box<[LinkId]>,
     pub(super) ack_route: Box<[LinkId]>,
+    pub(super) further: Option<Box<FurtherPaths>>,
 }
+
+/// Most paths over which the packets of a flow are sprayed.
+const MOST_PATHS: usize = 1024;
 
 /// Where a copy of a flow begins and ends.
 #[derive(Clone, Copy)]
@@ -46,7 +51,41 @@ impl Context<'_> {
             return None;
         }
         let ack_route = self.route(flow.ack_route.as_ref(), [dst, src], back, path, "ack_route");
-        Some(Way { src, dst, route: route?, ack_route: ack_route? })
+        let mut way = Way { src, dst, route: route?, ack_route: ack_route?, ..Way::default() };
+        if self.scenario.equal_paths == Some(EqualPaths::Spray) {
+            let data = self.spray(&mut way.route, flow.route.is_some(), [src, dst], path)?;
+            let acks =
+                self.spray(&mut way.ack_route, flow.ack_route.is_some(), [dst, src], path)?;
+            let has_several = !(data.is_empty() && acks.is_empty());
+            way.further = has_several.then(|| Box::new(FurtherPaths { data, acks }));
+        }
+        Some(way)
+    }
+
+    /// All paths between two nodes but the first, which becomes the route; none where the route is given.
+    fn spray(
+        &mut self,
+        route: &mut Box<[LinkId]>,
+        is_given: bool,
+        [src, dst]: [NodeId; 2],
+        path: &str,
+    ) -> Option<Box<[Box<[LinkId]>]>> {
+        if is_given {
+            return Some(Box::default());
+        }
+        let Ok(mut paths) = self.routes.all(src, dst, MOST_PATHS) else {
+            let [a, b] = [src, dst].map(|node| &self.layout.nodes[node.index()]);
+            let message = format!(
+                "there are more than {MOST_PATHS} shortest paths from \"{a}\" to \"{b}\", too many to spray \
+                 packets over; expected equal_paths = \"hash\" or a smaller network"
+            );
+            self.wrong(path, message);
+            return None;
+        };
+        if !paths.is_empty() {
+            *route = paths.remove(0);
+        }
+        Some(paths.into())
     }
 
     fn hosts(&mut self, flow: &Flow, ends: Ends, path: &str) -> Option<(NodeId, NodeId)> {

@@ -89,6 +89,25 @@ impl Losses {
     }
 }
 
+/// The paths over which an end sprays its packets.
+#[derive(Debug)]
+pub(crate) struct Spray {
+    /// Where they begin in the route table; at least one.
+    pub(crate) routes: Box<[u32]>,
+    pub(crate) rng: Stream,
+}
+
+impl Spray {
+    /// Where the next packet enters the route table.
+    pub(crate) fn draw(&mut self) -> u32 {
+        match *self.routes {
+            // No draw where there is no choice.
+            [only] => only,
+            ref several => several[self.rng.below(several.len() as u64) as usize],
+        }
+    }
+}
+
 /// The ends of all flows.
 pub(crate) struct Flows<C> {
     /// 2 flow: sender, 2 flow + 1: receiver. Those of pause frames, without endpoints, are last.
@@ -100,12 +119,14 @@ pub(crate) struct Flows<C> {
     pub(crate) timers: Timers<C>,
     /// What flows wait for.
     pub(crate) waits: Waits,
+    /// Where packets are sprayed, by end.
+    pub(crate) sprays: Vec<Spray>,
     /// Packets that the endpoint that is being called sends.
     pub(crate) outbox: Outbox,
 }
 
 impl<C: Clock> Flows<C> {
-    pub(crate) fn new(ends: Vec<End>, rngs: Vec<Stream>, waits: Waits) -> Self {
+    pub(crate) fn new(ends: Vec<End>, rngs: Vec<Stream>, waits: Waits, sprays: Vec<Spray>) -> Self {
         // The ends of pause frames have no random numbers.
         let count = rngs.len();
         Self {
@@ -114,6 +135,7 @@ impl<C: Clock> Flows<C> {
             losses: vec![Losses::default(); count / 2],
             timers: Timers::new(count),
             waits,
+            sprays,
             outbox: Outbox::default(),
         }
     }

@@ -129,6 +129,16 @@ impl<C: Clock> Link<C> {
         self.rare.as_ref().map_or(0, |rare| rare.marks)
     }
 
+    /// Packets trimmed.
+    pub(crate) fn trims(&self) -> u64 {
+        self.rare.as_ref().map_or(0, |rare| rare.trims)
+    }
+
+    /// Counts a packet whose payload was cut off.
+    pub(crate) fn count_trim(&mut self) {
+        self.rare.get_or_insert_default().trims += 1;
+    }
+
     fn count_marks(&mut self, marks: u64) {
         if marks > 0 {
             self.rare.get_or_insert_default().marks += marks;

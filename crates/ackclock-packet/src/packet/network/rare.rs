@@ -16,6 +16,7 @@ use crate::wire::{DropReason, Packet};
 pub(crate) struct Rare {
     pub(crate) drops: Drops,
     pub(crate) marks: u64,
+    pub(crate) trims: u64,
     pub(crate) hazards: Option<Hazards>,
     pub(crate) impaired: Option<Box<Impaired>>,
     pub(crate) pauses: Option<Box<Pauses>>,

@@ -7,7 +7,7 @@
 //! link   0 <= utilisation <= 1;  queue and waiting time are finite and not negative
 //! flow   cwnd and ssthresh are numbers
 //!        arrived and delivered in W, of each flow and of all flows of a link
-//!            <= sent by each of its links in W + under way when W began
+//!            <= sent by each of the links that all its packets pass in W + under way when W began
 //!        each RTT, and start to completion >= propagation there and back
 //!        delivered <= size of the transfer, and = size once all is acknowledged; sources without TCP and ns-2's agents
 //!        send whole packets, of which the last may go beyond the size
@@ -112,7 +112,7 @@ fn check_capacities(results: &Results, plan: &Plan) -> Result<(), String> {
         let bits = flow_result.window_bytes() as f64 * 8.0;
         let before = packets_from_before(flow, flow_result);
         let earlier = before as f64 * f64::from(size) * 8.0;
-        for &id in &flow.route {
+        for id in certain_links(flow) {
             let sum = &mut sums[id.index()];
             *sum = (sum.0 + bits, sum.1 + earlier, sum.2.max(size));
             let (capacity, rounding) = capacity(results, plan, id);
@@ -142,6 +142,13 @@ fn check_capacities(results: &Results, plan: &Plan) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The links that all data of a flow passes: those of its route or, where packets are sprayed, of every path.
+fn certain_links(flow: &PlanFlow) -> impl Iterator<Item = LinkId> {
+    let others = flow.further.as_deref().map(|further| &*further.data).unwrap_or_default();
+    let is_on_all = move |id: &LinkId| others.iter().all(|path| path.contains(id));
+    flow.route.iter().copied().filter(is_on_all)
 }
 
 /// What is acknowledged has been delivered, unless the receiver acknowledges what it has not got.
@@ -182,7 +189,8 @@ fn capacity(results: &Results, plan: &Plan, id: LinkId) -> (f64, f64) {
 fn packets_from_before(flow: &PlanFlow, flow_result: &FlowResult) -> u64 {
     let (sender, receiver) = (&flow_result.sender_at_warmup, &flow_result.receiver_at_warmup);
     let lost = flow_result.lost_data - flow_result.window_lost_data;
-    let under_way = sender.sent_packets.saturating_sub(receiver.received_packets + lost);
+    let gone = receiver.received_packets + receiver.trimmed_packets + lost;
+    let under_way = sender.sent_packets.saturating_sub(gone);
     let accounted = receiver.duplicate_packets + receiver.delivered_packets;
     let reported = receiver.held_bytes.div_ceil(u64::from(flow.tcp.mss.max(1)));
     let waiting = receiver.received_packets.saturating_sub(accounted + reported);
@@ -281,7 +289,7 @@ fn may_take_half_a_turn(results: &Results, plan: &Plan, flow: &PlanFlow, largest
         };
         delay.seconds() + in_queue
     };
-    let links = flow.route.iter().chain(&flow.ack_route);
+    let links = flow.all_paths().flatten();
     links.map(longest).sum::<f64>() >= HALF_TURN.seconds()
 }
 

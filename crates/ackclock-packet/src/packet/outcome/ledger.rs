@@ -99,6 +99,7 @@ impl Ledger {
             window_arrived: counts.arrived_packets - base.arrived_packets,
             drops_by_reason: drops.by_reason,
             marks,
+            trims: link.trims(),
             waiting: waiting as u64,
             queue_mean,
             queue_p99,

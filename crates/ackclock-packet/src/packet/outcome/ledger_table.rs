@@ -7,7 +7,8 @@
 //! useful      the packet reached its destination: an acknowledgement, a datagram, a request, or the first
 //!             copy of a data segment
 //! duplicate   it reached its destination after another copy of its segment
-//! lost        it was dropped at a later link, or lost on this wire or a later one
+//! lost        it was dropped at a later link, or lost on this wire or a later one; of a packet that was trimmed at a
+//!             later link what was cut off, while its header is followed apart
 //! under-way   neither had happened by the end of the run
 //! holder      of lost bytes: the flows whose packets waited in the queue that dropped the packet, each in
 //!             proportion to its bytes there, rounded to whole bytes by largest remainder
@@ -81,6 +82,8 @@ struct Copy {
     waits: bool,
     size: u16,
     segment: u32,
+    /// Its payload was cut off.
+    is_trimmed: bool,
 }
 
 /// Flow, header bits that distinguish kinds of packets, number.
@@ -117,6 +120,7 @@ impl<'a> LedgerCount<'a> {
                 Event::Arrival => self.enter_arrival(row),
                 Event::Departure => self.enter_departure(row),
                 Event::Drop | Event::Loss => self.enter_loss(row),
+                Event::Trim => self.enter_trim(row),
             }
         }
     }
@@ -143,7 +147,9 @@ impl<'a> LedgerCount<'a> {
         if let Some(copy) = copies.iter_mut().find(on_wire) {
             copy.waits = true;
         } else {
-            copies.push(Copy { first: hop, sent: hop, waits: true, size: row.size, segment });
+            let (size, is_trimmed) =
+                (row.size, row.flags & Flags::TRIMMED.0 != 0 && row.flags & Flags::ACK.0 == 0);
+            copies.push(Copy { first: hop, sent: hop, waits: true, size, segment, is_trimmed });
         }
     }
 
@@ -183,6 +189,22 @@ impl<'a> LedgerCount<'a> {
         self.book(id, copy, Fate::Lost, Some(row.link), &shares);
     }
 
+    /// What was cut off is lost to those that have sent it; the header goes on.
+    fn enter_trim(&mut self, row: &PacketRow) {
+        let id = id_of(row);
+        self.leave_queue(row);
+        let index = self.find(id, true, self.hop(id, row.link));
+        let Some(copy) = self.copies.get_mut(&id).and_then(|copies| copies.get_mut(index)) else {
+            return;
+        };
+        copy.size -= row.size;
+        copy.is_trimmed = true;
+        let payload = Copy { size: row.size, ..*copy };
+        let shares = apportion(u64::from(row.size), &self.waiting[row.link as usize]);
+        let shares = if shares.is_empty() { vec![(None, u64::from(row.size))] } else { shares };
+        self.book(id, payload, Fate::Lost, Some(row.link), &shares);
+    }
+
     fn leave_queue(&mut self, row: &PacketRow) {
         let waiting = &mut self.waiting[row.link as usize];
         let left = waiting.get(&row.flow).map_or(0, |bytes| bytes - u64::from(row.size));
@@ -212,7 +234,8 @@ impl<'a> LedgerCount<'a> {
 
     /// A copy arrives at its destination.
     fn deliver(&mut self, (flow, kind, _): Id, copy: Copy) -> Fate {
-        if kind & (Flags::ACK.0 | Flags::SYN.0) != 0 {
+        // A header brings the news of what was cut off.
+        if kind & (Flags::ACK.0 | Flags::SYN.0) != 0 || copy.is_trimmed {
             return Fate::Useful;
         }
         let arrived = &mut self.arrived[flow as usize];
@@ -263,11 +286,11 @@ fn id_of(row: &PacketRow) -> Id {
 /// Whether a packet was dropped because of those that wait.
 fn is_of_buffer(reason: DropReason) -> bool {
     use DropReason::{
-        Early, Forced, Listed, Overflow, Policed, PushedOut, Random, Thinned, TooBig, Unmarkable,
-        Wire,
+        Early, Forced, Listed, Overflow, Policed, PushedOut, Random, Thinned, TooBig, Trimmed,
+        Unmarkable, Wire,
     };
     match reason {
-        Overflow | PushedOut | Early | Forced | Unmarkable => true,
+        Overflow | PushedOut | Early | Forced | Unmarkable | Trimmed => true,
         Random | Listed | TooBig | Wire | Thinned | Policed => false,
     }
 }

@@ -139,6 +139,13 @@ impl<C: Clock> Observer<C> {
         }
     }
 
+    /// Records that a payload was cut off.
+    pub(crate) fn record_trim(&mut self, now: u64, link: u32, payload: &Packet) {
+        if self.recorder.requested.packets {
+            self.push_packet(now, link, payload, Event::Trim, Some(DropReason::Trimmed));
+        }
+    }
+
     /// Samples the endpoints of process `p` at every mark up to `now`, between which nothing happens.
     #[inline(never)]
     pub(crate) fn sample_ends(&mut self, p: usize, process: &mut Process, ends: &[End], now: u64) {

@@ -47,6 +47,8 @@ impl QueueCount {
                     Event::Departure | Event::Drop => {
                         (*packets, *bytes) = (*packets - 1, *bytes - size);
                     }
+                    // The header stays.
+                    Event::Trim => *bytes -= size,
                     // It has departed before.
                     Event::Loss => {}
                 }

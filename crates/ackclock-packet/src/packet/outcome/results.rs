@@ -75,6 +75,8 @@ pub struct LinkResult {
     pub drops_by_reason: [u64; crate::wire::DropReason::COUNT],
     /// Packets marked.
     pub marks: u64,
+    /// Packets whose payload was cut off.
+    pub trims: u64,
     /// Packets waiting at the end.
     pub waiting: u64,
     /// Time average of the packets waiting.

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use crate::compile::{Plan, PlanFlow, PlanSender};
+use crate::compile::{Direction, Plan, PlanFlow, PlanSender};
 use crate::error::Problem;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::memory::{release_free_memory, use_large_pages};
 use crate::multicast::MEMBERSHIP_BYTES;
-use crate::packet::network::end::{End, Flows};
+use crate::packet::network::end::{End, Flows, Spray};
 use crate::packet::network::fabric::Fabric;
 use crate::packet::network::link::Link;
 use crate::packet::network::links::Links;
@@ -207,7 +207,7 @@ pub(crate) fn build_with<C: Clock>(
         links: Links::new(links, plan.keys.clone()),
         routes,
         wires: Wires::new(laid.channels),
-        flows: Flows::new(ends.list, ends.rngs, waits),
+        flows: Flows::new(ends.list, ends.rngs, waits, ends.sprays),
         groups: Box::new(groups),
         fabric: Box::new(fabric),
         ports: Box::new(ports),
@@ -242,6 +242,8 @@ fn build_records(plan: &Plan, pairs: &[endpoints::Pair]) -> PathRecords {
 struct Ends {
     list: Vec<End>,
     rngs: Vec<Stream>,
+    /// Where packets are sprayed.
+    sprays: Vec<Spray>,
 }
 
 /// Lays the routes of all flows, and enters their endpoints and starts into the processes.
@@ -252,23 +254,38 @@ fn lay_routes<C: Clock>(
     processes: &mut [Process],
     fabric: &mut Fabric,
 ) -> (Laid, Ends) {
-    let route_lengths = plan.flows.iter().map(|flow| flow.route.len() + flow.ack_route.len() + 2);
+    let route_lengths = plan.flows.iter().flat_map(PlanFlow::all_paths).map(|path| path.len() + 1);
     let pauses: usize = fabric.switches.iter().map(|memory| memory.ingress.len()).sum();
     let mut router = Router::new(layout, route_lengths.sum::<usize>() + 2 * pauses);
     let count = 2 * plan.flows.len();
-    let mut ends = Ends { list: Vec::with_capacity(count), rngs: Vec::with_capacity(count) };
+    let mut ends = Ends {
+        list: Vec::with_capacity(count),
+        rngs: Vec::with_capacity(count),
+        sprays: Vec::new(),
+    };
+    let is_sprayed = plan.flows.iter().any(|flow| flow.further.is_some());
     let mut held = plan.held.iter().map(|held| held.0 as usize).peekable();
     use_large_pages(&ends.list);
     use_large_pages(&ends.rngs);
     for (i, (flow, (sender, receiver))) in plan.flows.iter().zip(pairs).enumerate() {
         let is_held = held.next_if_eq(&i).is_some();
         let homes = [flow.src, flow.dst].map(|node| layout.partition.node_process[node.index()]);
-        let routes = [(&flow.route, homes[1]), (&flow.ack_route, homes[0])];
+        let ways = [(Direction::Data, homes[1]), (Direction::Acks, homes[0])];
         let purposes = [Purpose::Sender, Purpose::Receiver];
         for (side, endpoint) in [sender, receiver].into_iter().enumerate() {
-            let route = router.lay(routes[side].0, routes[side].1, (2 * i + 1 - side) as u32);
-            let process = &mut processes[homes[side] as usize];
+            let (direction, last) = ways[side];
+            let mut lay = |path| router.lay(path, last, (2 * i + 1 - side) as u32);
             let id = (2 * i + side) as u32;
+            let route = if is_sprayed {
+                let routes: Box<[u32]> = flow.paths(direction).map(lay).collect();
+                let first = routes[0];
+                let rng = Stream::new(plan.seed, Purpose::Spray, u64::from(id));
+                ends.sprays.push(Spray { routes, rng });
+                first
+            } else {
+                lay(flow.first_path(direction))
+            };
+            let process = &mut processes[homes[side] as usize];
             process.endpoints.push(id);
             // Receivers listen from the beginning; senders start at their time.
             // The receivers of a multicast group join at theirs.

@@ -1,6 +1,6 @@
 //! Builds the memories of switches and the ways of pause frames.
 
-use crate::compile::{MOST_CLASSES, Plan, PlanSwitches};
+use crate::compile::{MOST_CLASSES, Plan, PlanFlow, PlanSwitches};
 use crate::error::Problem;
 use crate::packet::network::fabric::{Fabric, Port};
 use crate::packet::network::link::Link;
@@ -57,7 +57,7 @@ pub(crate) fn build_fabric(plan: &Plan, queues: &[Queues]) -> Result<Fabric, Vec
 /// By link, whether any packets of flows pass it.
 fn find_used(plan: &Plan) -> Vec<bool> {
     let mut is_used = vec![false; plan.links.len()];
-    for link in plan.flows.iter().flat_map(|flow| flow.route.iter().chain(&flow.ack_route)) {
+    for link in plan.flows.iter().flat_map(PlanFlow::all_paths).flatten() {
         is_used[link.index()] = true;
     }
     is_used

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::compile::Plan;
+use crate::compile::{Plan, PlanFlow};
 use crate::era::Era;
 use crate::error::Problem;
 use crate::packet::network::link::Link;
@@ -58,7 +58,7 @@ fn record<C: Clock>(plan: &Plan, threads: usize, steps: u64) -> Result<Stretch, 
     let (mut link_process, node_process) = processes_of.into_inner().unwrap_or_default();
     // A link that packets enter at once after another is part of that one's turn.
     let follows = find_followers(plan, &sim.links.list);
-    for route in plan.flows.iter().flat_map(|flow| [&flow.route, &flow.ack_route]) {
+    for route in plan.flows.iter().flat_map(PlanFlow::all_paths) {
         for pair in route.windows(2).filter(|pair| follows[pair[1].index()]) {
             link_process[pair[1].index()] = link_process[pair[0].index()];
         }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use rustworkx_core::petgraph::unionfind::UnionFind;
 
-use crate::compile::{Plan, PlanLink};
+use crate::compile::{Direction, Plan, PlanFlow, PlanLink};
 use crate::ids::{LinkId, NodeId};
 use crate::packet::network::link::Link;
 use crate::packet::process::clock::Clock;
@@ -154,7 +154,9 @@ impl Partition {
     fn shortest_times_to(&self, plan: &Plan, shortest: &[u64], follows: &[bool]) -> Vec<u64> {
         let mut nearest = vec![u64::MAX; self.is_cluster.len()];
         for flow in &plan.flows {
-            for (route, last) in [(&flow.route, flow.dst), (&flow.ack_route, flow.src)] {
+            let data = flow.paths(Direction::Data).map(|path| (path, flow.dst));
+            let acks = flow.paths(Direction::Acks).map(|path| (path, flow.src));
+            for (route, last) in data.chain(acks) {
                 for (stretch, next) in split_into_stretches(route, follows) {
                     let to = match next {
                         Some(next) => self.link_process[next],
@@ -208,7 +210,7 @@ pub(crate) fn find_followers<C: Clock>(plan: &Plan, links: &[Link<C>]) -> Vec<bo
         Many,
     }
     let mut before = vec![Before::Nothing; links.len()];
-    for route in plan.flows.iter().flat_map(|f| [&f.route, &f.ack_route]) {
+    for route in plan.flows.iter().flat_map(PlanFlow::all_paths) {
         for (i, link) in route.iter().enumerate() {
             let link_state = &mut before[link.index()];
             *link_state = match (*link_state, i.checked_sub(1).map(|i| route[i])) {

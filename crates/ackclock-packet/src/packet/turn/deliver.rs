@@ -109,17 +109,33 @@ impl<C: Clock> Sim<C> {
         if sent > 0 {
             let route = end.route;
             end.sent += sent as u64;
-            let hop = *self.routes.at(route as usize);
-            for i in 0..sent {
-                let packet = &self.flows.outbox.sent()[i];
-                let ticket = Ticket::of(packet, route, now, &mut self.wires.options);
-                self.enter::<false>(p, hop, ticket, true);
+            if self.flows.sprays.is_empty() {
+                let hop = *self.routes.at(route as usize);
+                for i in 0..sent {
+                    let packet = &self.flows.outbox.sent()[i];
+                    let ticket = Ticket::of(packet, route, now, &mut self.wires.options);
+                    self.enter::<false>(p, hop, ticket, true);
+                }
+            } else {
+                self.spray(p, index, now);
             }
             self.flows.outbox.clear();
         }
         self.arm_timer(p, index, now);
         if self.flows.ends[index].noted != End::UNNOTED {
             self.note_completion(p, index, now);
+        }
+    }
+
+    /// Sends each packet of the endpoint that was called over one of its paths.
+    #[inline(never)]
+    fn spray(&mut self, p: usize, index: usize, now: u64) {
+        for i in 0..self.flows.outbox.sent().len() {
+            let route = self.flows.sprays[index].draw();
+            let packet = &self.flows.outbox.sent()[i];
+            let ticket = Ticket::of(packet, route, now, &mut self.wires.options);
+            let hop = *self.routes.at(route as usize);
+            self.enter::<false>(p, hop, ticket, true);
         }
     }
 

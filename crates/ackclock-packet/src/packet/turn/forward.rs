@@ -220,7 +220,7 @@ impl<C: Clock> Sim<C> {
         }
     }
 
-    /// Counts and records the packets that a discipline has dropped.
+    /// Counts and records the packets that a discipline has dropped, and the payloads that it has cut off.
     #[inline(always)]
     pub(crate) fn lose_dropped(&mut self, link: u32, now: u64) {
         if !self.links.dropped.is_empty() {
@@ -236,7 +236,12 @@ impl<C: Clock> Sim<C> {
             if self.fabric.is_used() {
                 self.free_memory(link, &packet, now);
             }
-            self.lose(link, &packet, reason, now);
+            if reason == DropReason::Trimmed {
+                self.links.list[link as usize].count_trim();
+                self.observer.record_trim(now, link, &packet);
+            } else {
+                self.lose(link, &packet, reason, now);
+            }
         }
         self.links.dropped = dropped;
     }

@@ -450,10 +450,11 @@ impl Endpoint for Sender {
         if let Some(clocks) = packet.timestamps() {
             self.peer_clock = clocks.receiver;
         }
-        if self.tracks && self.config.accecn {
+        if self.tracks && self.config.accecn && !packet.flags.has(Flags::NACK) {
             self.count_marks(&mut packet, ctx.now);
         }
         match self.stage {
+            Stage::Open if packet.flags.has(Flags::NACK) => self.on_nack(&packet, ctx),
             Stage::Open if !packet.flags.has(Flags::SYN) => self.on_ack(&packet, ctx),
             Stage::Opening if packet.flags.has(Flags::SYN) => self.on_request_answered(ctx),
             _ => {}

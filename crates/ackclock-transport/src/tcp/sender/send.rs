@@ -286,6 +286,9 @@ impl Sender {
         if self.config.aqt {
             packet.set_queued(Span::ZERO);
         }
+        if self.config.trimming {
+            packet.flags.set(Flags::TRIMMABLE);
+        }
         self.count.sent_packets += 1;
         self.count.sent_bytes += u64::from(size);
         self.last_sent_at = ctx.now;

@@ -7,6 +7,7 @@ use crate::era::Era;
 use crate::recovery::{AckIn, Digest, Phase};
 use crate::tcp::{Stage, tick};
 use crate::units::{Span, Time};
+use crate::wire::Packet;
 
 impl Sender {
     #[inline]
@@ -97,6 +98,25 @@ impl Sender {
         }
         let sent = self.count.sent_packets;
         let digest = self.recovery.on_timer(&mut self.board, now);
+        self.repair(&digest, sent, ctx);
+    }
+
+    /// The receiver reports a segment whose payload a switch has cut off: it is sent again at once.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_nack(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
+        let seq = packet.seq;
+        if seq < self.board.una() || seq >= self.board.nxt() || self.marks.is_none() {
+            return;
+        }
+        let sent = self.count.sent_packets;
+        let digest = self.recovery.on_nack(&mut self.board, seq, ctx.now);
+        self.repair(&digest, sent, ctx);
+    }
+
+    /// Answers losses that no acknowledgement has shown; `sent` packets had left before.
+    fn repair(&mut self, digest: &Digest, sent: u64, ctx: &mut EndpointCtx<'_>) {
+        let now = ctx.now;
         if let Some(entry) = digest.entered {
             self.rare_count.recoveries += 1;
             self.reduce(Signal::FastRetransmit { lost: entry.lost }, entry.flight, now);

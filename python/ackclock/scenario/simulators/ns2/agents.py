@@ -44,6 +44,7 @@ MISBEHAVING = {
     "out_of_profile": False,
     "first_priority": 0,
     "aqt": False,
+    "trimming": False,
 }
 """Settings without which a flow is not the scenario's, with the value at which it is."""
 

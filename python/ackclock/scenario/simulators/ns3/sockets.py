@@ -64,6 +64,7 @@ MISBEHAVING = {
     "out_of_profile": False,
     "first_priority": 0,
     "aqt": False,
+    "trimming": False,
 }
 
 

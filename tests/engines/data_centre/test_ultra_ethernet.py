@@ -1,0 +1,99 @@
+"""Spraying, trimming and NSCC held against outputs that uet-htsim ships.
+
+The outputs are `validate_outputs/validate_uec_sender.out` of ultraethernet/uet-htsim (commit
+40ccb05), of matrices in `connection_matrices/`. Its defaults (`datacenter/main_uec.cpp`) are those
+here: packets of 4150 bytes of which 64 are a header, acknowledgements and trimmed packets of 64, a
+tree of 16 hosts with links of 100 Gbit/s and 1 us, queues of one product of bandwidth and round
+trip, marks from 0.2 to 0.8 of it, a timer of 15 us and six queues.
+"""
+
+import math
+import re
+from statistics import mean
+
+import pytest
+
+from ackclock import Scenario, ScenarioError
+
+TREE = {"kind": "fat-tree", "k": 4, "rate": "100 Gbps", "delay": "1 us"}
+RATE, HOPS, PACKET, HEADER = 100e9, 6, 4150, 64
+RTT = 2 * HOPS * 1e-6 + (PACKET + HEADER) * 8 / RATE * HOPS
+PACKETS = math.ceil(RTT * RATE / 8 / PACKET)
+QUEUE = PACKETS * PACKET
+TIMER = 15e-6 + QUEUE * 48 / RATE
+PERMUTATION = (
+    "13->6 1->4 6->0 2->13 10->5 15->1 8->14 14->2 5->15 4->12 12->11 0->8 9->7 7->9 3->10 11->3"
+)
+
+
+def case(pairs, seed=1, **more):
+    low, high = (math.ceil(share * PACKETS) * PACKET for share in (0.2, 0.8))
+    switch = {"kind": "trim", "data": 1 / 3, "mark_min": low, "mark_max": high}
+    card = {"kind": "priority", "classes": [{"takes": {"acks": True}}, {}]}
+    flow = {
+        "size": 2_000_000,
+        "cc": {"kind": "nscc", "network_rtt": RTT},
+        "recovery": {"kind": "rack", "tlp": False, "reo_wnd": "10 ms"},
+    }
+    return {
+        "net": TREE | {"buffer": f"{3 * QUEUE} B", "qdisc": switch},
+        "links": [{"link": "h*->*", "buffer": "unlimited", "qdisc": card}],
+        "tcp": {
+            "mss": PACKET - HEADER,
+            "header": HEADER,
+            "ack_size": HEADER,
+            "delayed_ack": 4,
+            "delayed_ack_timeout": "5 us",
+            "syn": False,
+            "trimming": True,
+            "min_rto": TIMER,
+            "max_rto": TIMER,
+            "tick": "1 us",
+        },
+        "flows": [{"src": f"h{a}", "dst": f"h{b}", **flow} for a, b in pairs],
+        "equal_paths": "spray",
+        "seed": seed,
+        "duration": "5 ms",
+    } | more
+
+
+def last_us(pairs, **more):
+    run = Scenario.from_data(case(pairs, **more)).run()
+    return max(flow["completed_after_s"] * 1e6 for flow in run.summary["flows"]), run
+
+
+def test_a_flow_alone_and_two_opposed_take_what_htsim_prints():
+    # one.cm, bidir.cm: 176.2 and 176.804 us, without a packet that is sent again.
+    for pairs, published in (([(0, 13)], 176.2), ([(0, 13), (13, 0)], 176.804)):
+        last, run = last_us(pairs)
+        assert last == pytest.approx(published, abs=0.02)
+        assert sum(flow["retransmits"] for flow in run.summary["flows"]) == 0
+
+
+def test_a_sprayed_permutation_takes_what_htsim_prints_within_two_percent():
+    # perm_16n_16c_2MB.cm with -paths 128: 194.022 us. Paths are drawn here and there.
+    pairs = [tuple(map(int, pair)) for pair in re.findall(r"(\d+)->(\d+)", PERMUTATION)]
+    sprayed = [last_us(pairs, seed=seed)[0] for seed in range(1, 6)]
+    assert mean(sprayed) == pytest.approx(194.022, rel=0.02)
+    # With one path for each flow 527.755 us, by other hashes.
+    hashed, _ = last_us(pairs, equal_paths="hash")
+    assert hashed > 2 * max(sprayed)
+
+
+def test_an_incast_of_fifteen_takes_what_htsim_prints_within_two_percent():
+    # incast.cm: 2478.53 us, with 811 packets trimmed and sent again.
+    for seed in (1, 2, 3):
+        last, run = last_us([(host, 15) for host in range(15)], seed=seed)
+        assert last == pytest.approx(2478.53, rel=0.02)
+        trimmed = sum(link["trimmed_packets"] for link in run.summary["links"])
+        assert 500 < trimmed < 1500
+        assert sum(link["drops"] for link in run.summary["links"]) == 0
+
+
+def test_recoveries_that_cannot_bear_reordering_are_refused_by_name():
+    data = case([(0, 13)])
+    data["flows"][0]["recovery"] = "sack"
+    data["tcp"]["trimming"] = False
+    with pytest.raises(ScenarioError, match="overtaken") as error:
+        Scenario.from_data(data).run()
+    assert [problem.path for problem in error.value.problems] == ["flows[0].recovery"]

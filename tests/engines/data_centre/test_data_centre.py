@@ -10,8 +10,8 @@ from ackclock.analysis import slowdown_by_size
 from ackclock.scenario.load import load
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples/data-centre"
-# Others have networks of switches (test_lossless.py, below).
-SWITCHES = ("ai-cluster", "pfc-incast", "web-search")
+# Others have networks of switches (test_lossless.py, test_ultra_ethernet.py, below).
+SWITCHES = ("ai-cluster", "nscc", "pfc-incast", "web-search")
 EXAMPLES = [file for file in sorted(FOLDER.glob("*.toml")) if file.stem not in SWITCHES]
 
 

@@ -441,7 +441,7 @@ mod tests {
         let mut flow = Flow::new(100);
         assert!(near(flow.ack(1.0, 10, 3.0, false), 100_180.0, 1e-12));
         let second = 100_180.0 + 4500.0 * 10_000.0 / 100_180.0;
-        assert!(near(flow.ack(1.0, 10, 9.0, false), second, 1e-12));
+        assert!(near(flow.ack(1.0, 10, 9.5, false), second, 1e-12));
         // Nothing but the step: a mark without delay says that one path is bad.
         assert!(near(flow.ack(1.0, 1, 3.0, true), second, 1e-12));
         assert!(near(flow.ack(10.0, 1, 3.0, true), second + 135.0, 1e-12));

@@ -143,7 +143,7 @@ impl About<CcEnv> for Nscc {
             rate,
             network_rtt,
             target,
-            gate: 2f64.powi(-(params.qa_gate.unwrap_or(3) as i32)),
+            gate: f64::from(1u32 << params.qa_gate.unwrap_or(3).min(30)).recip(),
             proportional: 4.0 * mss * scale * (target / REFERENCE_RTT) / target,
             fair: 5.0 * mss * scale,
             fast: 0.25 * scale,

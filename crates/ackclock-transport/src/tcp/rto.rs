@@ -12,6 +12,9 @@
 //! era linux:       RTO = SRTT + max(4 RTTVAR, min_rto), at most max_rto (Linux 6.12, `tcp_rtt_estimator`)
 //! timeout:         RTO = min(2 RTO, max_rto), kept until the next valid sample
 //! ```
+//! A sender that measures each segment (RACK, or rate samples) also takes a sample of a segment that was sent once and is
+//! reported by SACK, if the timeout is backed off: a repair in which nothing else is sent once would keep it at `max_rto`
+//! for minutes (RFC 6298 (5.7) waits for "a new RTT measurement"; RFC 8985 section 6.2 step 1 measures such segments).
 //! Deviations: samples come from the simulator's exact clock; the granularity G enters the formula
 //! only. Arithmetic is in whole picoseconds. Linux's RTTVAR also is the largest of a round trip, falls once a round
 //! trip, and hardly rises when the round trip becomes shorter.
@@ -54,12 +57,27 @@ impl Rto {
             self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
             self.srtt = self.srtt - self.srtt / 8 + r / 8;
         }
+        self.timeout = self.estimate(config);
+    }
+
+    /// The timeout that follows from the samples, without backoff.
+    #[inline]
+    fn estimate(&self, config: &TcpConfig) -> u64 {
         let mut variation = config.tick.0.max(self.rttvar.saturating_mul(4));
         if config.era == Era::Linux {
             variation = variation.max(config.min_rto.0);
         }
         let rto = self.srtt.saturating_add(variation);
-        self.timeout = rto.max(config.min_rto.0).min(config.max_rto.0);
+        rto.max(config.min_rto.0).min(config.max_rto.0)
+    }
+
+    /// Whether the timer expired since the last sample.
+    pub fn is_backed_off(&self, config: &TcpConfig) -> bool {
+        let without = match self.rttvar {
+            Self::NONE => config.initial_rto.0.min(config.max_rto.0),
+            _ => self.estimate(config),
+        };
+        self.timeout > without
     }
 
     /// The timer expired: doubles the timeout.
@@ -147,7 +165,9 @@ mod tests {
             })
             .collect();
         assert_eq!(timeouts_s, [2, 4, 8, 16, 32, 60, 60, 60]);
+        assert!(rto.is_backed_off(&config));
         rto.sample(Span::from_millis(100), &config);
+        assert!(!rto.is_backed_off(&config));
         assert_eq!(rto.timeout(), Span::from_millis(1000));
     }
 

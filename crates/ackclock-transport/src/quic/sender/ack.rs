@@ -83,7 +83,7 @@ impl QuicSender {
             self.check_window(now);
         }
         if self.sampler.is_some() {
-            self.give_sample(marked > 0, now);
+            self.give_sample(rtt, marked > 0, now);
         } else if let Some((_, stamp)) = news.newest {
             // @src rfc9002#B.5: what was sent before the last reduction does not grow the window.
             let count = match self.recovery_start {
@@ -291,12 +291,14 @@ impl QuicSender {
         self.check_window(now);
     }
 
-    /// Completes the rate sample and gives it to the control.
-    fn give_sample(&mut self, ecn_echo: bool, now: Time) {
+    /// Completes the rate sample and gives it to the control; `rtt`: without the delay that the peer reports.
+    fn give_sample(&mut self, rtt: Option<Span>, ecn_echo: bool, now: Time) {
         let least = self.rtt.min();
         let Some(sampler) = &mut self.sampler else { return };
         let flow_least = if least == Span::ZERO { Span::MAX } else { least };
         let Some(mut sample) = sampler.finish(now, flow_least) else { return };
+        // A lone packet waits for the peer's timer, which is no queue.
+        sample.rtt = sample.rtt.map(|raw| rtt.unwrap_or(raw));
         sample.in_recovery = self.in_recovery;
         sample.has_selective_acks = true;
         let pipe = self.sent.in_flight();

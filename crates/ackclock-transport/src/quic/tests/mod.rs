@@ -26,6 +26,7 @@ fn at(n: u64) -> Time {
 struct Log {
     events: Vec<Congestion>,
     lost: Vec<u32>,
+    rtts: Vec<Option<Span>>,
 }
 
 type Shared = Arc<Mutex<Log>>;
@@ -40,6 +41,9 @@ struct Halving {
 impl CongestionControl for Halving {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         window.cwnd += f64::from(ack.acked) / window.cwnd;
+        if let Some(sample) = &ack.sample {
+            self.log.lock().unwrap().rtts.push(sample.rtt);
+        }
     }
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         self.log.lock().unwrap().events.push(*event);

@@ -1,6 +1,6 @@
 //! ACK frames made by hand: what the sender believes of their delays and of their counts of ECN.
 
-use super::at;
+use super::{at, ms};
 use super::wire::{Fate, Setup, Wire};
 use crate::endpoint::{Endpoint, EndpointCtx};
 use crate::ids::FlowId;
@@ -44,6 +44,21 @@ fn a_delay_counts_up_to_the_longest_that_the_peer_may_take() {
     acknowledge(&mut wire, 551, 9, AckFrame::new(0, 100_000 / 8, &[], None));
     let srtt = wire.sender.snapshot().srtt_s;
     assert!((srtt - 0.2165).abs() < 1e-12, "{srtt}");
+}
+
+/// 225 ms, of which the peer held the packet 20: a rate sample has the 205 that the path took; where that would lead
+/// below the least of 201 ms, what was measured.
+#[test]
+fn a_rate_sample_is_without_the_delay_that_the_peer_reports() {
+    for (delay_ms, expected_ms) in [(20, 205), (25, 225)] {
+        let setup = Setup::new().script(|packet, _| {
+            if packet.flags.has(Flags::SYN) { Fate::Deliver } else { Fate::Drop }
+        });
+        let mut wire = Setup { samples: true, ..setup }.start();
+        wire.run(at(210));
+        acknowledge(&mut wire, 426, 9, AckFrame::new(0, delay_ms * 1000 / 8, &[], None));
+        assert_eq!(wire.log.lock().unwrap().rtts, [Some(ms(expected_ms))]);
+    }
 }
 
 /// RFC 9000 section 13.4.2.1: counts that are too few, of more marks than packets, of more packets than were sent,

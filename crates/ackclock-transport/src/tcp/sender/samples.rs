@@ -95,6 +95,9 @@ impl Sender {
         fresh.clear();
         let count = self.board.sack_each(block, |seq| fresh.push(seq));
         let marks = self.recovery.marks_losses();
+        if marks || self.sampler.is_some() {
+            self.end_backoff(&fresh, now);
+        }
         for &seq in &fresh {
             if let Some(sampler) = &mut self.sampler {
                 sampler.on_delivered(seq, now);
@@ -108,6 +111,15 @@ impl Sender {
         }
         self.marks = marks.then_some(fresh);
         count
+    }
+
+    /// A segment that was sent once and is newly SACKed is a measurement, which ends the timeout's backoff.
+    fn end_backoff(&mut self, sacked: &[u32], now: Time) {
+        if self.rto.is_backed_off(&self.config)
+            && let Some(&seq) = sacked.iter().find(|&&seq| !self.board.is_retransmitted(seq))
+        {
+            self.rto.sample(now.since(self.board.sent_at(seq)), &self.config);
+        }
     }
 
     /// Reports losses and the sample to the control; `before`: what the recovery did until now.

@@ -141,6 +141,33 @@ fn a_timeout_reports_all_that_was_in_flight() {
     assert_eq!(wire.sender.snapshot().timeouts, 1);
 }
 
+/// Segment 0 is lost thrice while others are reported by SACK only: one sent once ends the backoff of a sender that
+/// measures each segment, as RFC 8985 and rate samples do; another keeps it until the hole is filled.
+#[test]
+fn a_segment_sent_once_and_sacked_ends_the_backoff_of_a_sender_that_measures_it() {
+    for (measures, expected_s) in [(true, 1.0), (false, 2.0)] {
+        let setup = Setup::new("sack")
+            .config(|c| c.initial_window = 8)
+            .script(|packet, _| {
+                if !packet.is_ack() && packet.seq == 0 { Fate::Drop } else { Fate::Deliver }
+            });
+        let setup = if measures {
+            with(setup, Model::default()).0
+        } else {
+            Setup { cc: Some(Box::new(super::Fixed)), ..setup }
+        };
+        let mut wire = setup.build().started();
+        let timeout = (0..9000).find(|&n| {
+            wire.run(at(n));
+            wire.sender.snapshot().timeouts > 0
+        });
+        assert!((wire.sender.snapshot().rto_s - 2.0).abs() < 1e-9);
+        wire.run(at(timeout.unwrap() + 900));
+        let snapshot = wire.sender.snapshot();
+        assert_eq!((snapshot.timeouts, snapshot.rto_s), (1, expected_s), "{measures}");
+    }
+}
+
 /// Three segments, a pause, two more: the control hears of the restart, and the samples of what left
 /// after the pause are marked.
 #[test]

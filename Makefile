@@ -24,7 +24,7 @@ PYTEST_CORES := -n logical --maxprocesses 8 --dist loadfile
 test: export PROPTEST_RNG_SEED := 1
 RUST := Cargo.toml Cargo.lock $(shell find crates -path crates/ackclock-stacks -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: help setup setup-dev core demo test test-full lint bench bench-check bench-growth fuzz chaos audit mutants stacks guests docs html web test-web wheels test-wheel npm crates publish-crates site sbom recipes \
+.PHONY: help setup setup-dev core demo test test-full lint bench bench-check fuzz chaos audit mutants stacks guests docs html web test-web wheels test-wheel npm crates publish-crates site sbom recipes \
 	release test-release cut new clean
 
 help: ## list the targets
@@ -124,10 +124,8 @@ bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth 
 	$(PYTHON) benchmarks/fluid.py
 	$(BIN)/python benchmarks/experiments.py
 
-bench-check: ## instruction counts of seven scenarios against those kept, within 2 %; needs valgrind
+bench-check: ## instruction counts against those kept, within 2 %, and linear growth of checks; needs valgrind
 	$(PYTHON) benchmarks/check.py
-
-bench-growth: ## growth of checks with size, at most 4.6 for four times as much; needs valgrind
 	$(PYTHON) benchmarks/growth.py
 
 SECONDS := 600

@@ -92,11 +92,13 @@ class Misbehaving(reno.Reno):
 
 
 class Restless(reno.Reno):
-    """Its deadline is always now."""
+    """Its deadline is always now, or so many nanoseconds later; if later, it sends nothing."""
+
+    wait = 0
 
     def _answer(self, out):
-        answer = super()._answer(out)
-        answer.deadline = self.now
+        answer = super()._answer([] if self.wait else out)
+        answer.deadline = self.now + self.wait
         return answer
 
     def start(self, now, start):
@@ -127,6 +129,16 @@ if RULE == "version":
     write_raw(struct.pack("<IBHIB", 8, 0x81, 2, 0, 0))
 if RULE == "talks-first":
     write_raw(b"Loading...\n")
+
+
+class Hasty(Restless):
+    """Its deadlines are a microsecond apart."""
+
+    wait = 1000
+
+
 ackclock_guest.serve(
-    Restless if RULE == "restless" else Misbehaving, "misbehaving", later_data=RULE != "no-data"
+    Hasty if RULE == "hasty" else Restless if RULE == "restless" else Misbehaving,
+    "misbehaving",
+    later_data=RULE != "no-data",
 )

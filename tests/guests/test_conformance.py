@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ackclock.cli.main import main
-from ackclock.studies.guests import check_guest
+from ackclock.studies.guests import check_guest, driver
 
 HERE = Path(__file__).parent
 TEMPLATE = HERE.parents[1] / "examples/guests/python/reno.py"
@@ -54,6 +54,13 @@ def test_what_breaks_a_rule_is_reported(rule: str, broken: str) -> None:
     failed = [check for check in checks if not check.ok]
     assert len(failed) == 1
     assert failed[0].rule.startswith(broken)
+
+
+def test_a_guest_that_does_nothing_but_wait_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "MOST_TIMERS", 500)
+    checks = check_guest([sys.executable, str(HERE / "misbehaving.py"), "hasty"], patience_s=20)
+    (failed,) = [check for check in checks if not check.ok]
+    assert failed.what == "it set 500 deadlines up to 500000 ns, and nothing was under way"
 
 
 def test_a_guest_that_reads_the_clock_is_reported(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ VERSION = 1
 NONE = 2**64 - 1
 LONGEST_FRAME = 1 << 24
 MOST_DATAGRAMS = 8192
+MOST_TIMERS = 100_000
+"""Times that a guest may be called by its deadline before anything arrives."""
 ERRORS_BYTES = 4096
 """Bytes of standard error that a message may have."""
 
@@ -212,6 +214,25 @@ class Transfer:
     """Time, end and length of each datagram that was sent."""
 
 
+@dataclasses.dataclass
+class _Timers:
+    """Calls by a deadline: in a row at one time, and since something arrived."""
+
+    still: int = 0
+    count: int = 0
+
+    def note(self, due: int, now: int) -> None:
+        """Count one; too many break a rule."""
+        self.still = self.still + 1 if due <= now else 0
+        self.count += 1
+        if self.still > MOST_DATAGRAMS:
+            message = f"it set its deadline to the present {self.still} times in a row"
+            raise BrokenRuleError(message)
+        if self.count > MOST_TIMERS:
+            message = f"it set {MOST_TIMERS} deadlines up to {now} ns, and nothing was under way"
+            raise BrokenRuleError(message)
+
+
 def transfer(
     ends: Sequence[Driven], path: Path, size: int, *, seed: int = 1, until: int = 120 * 10**9
 ) -> Transfer:
@@ -268,17 +289,16 @@ def transfer(
     for end, role in ((1, 1), (0, 0)):
         body = struct.pack("<BBIQIIQ", role, 0, 0, seed, most, 10, size)
         apply(end, 0, ends[end].exchange(START, 0, body))
-    now, still = 0, 0
+    now, timers = 0, _Timers()
     while now <= until:
         due = min(deadlines)
         if queue and queue[0][0] <= due:
             now, _, end, mark, datagram = heapq.heappop(queue)
             arrived += len(datagram) if end == 1 else 0
+            timers.count = 0
             answer = ends[end].exchange(PACKET, now, bytes([mark]) + datagram)
         elif due < NONE:
-            still = still + 1 if due <= now else 0
-            if still > MOST_DATAGRAMS:
-                raise BrokenRuleError(f"it set its deadline to the present {still} times in a row")
+            timers.note(due, now)
             now, end = due, deadlines.index(due)
             answer = ends[end].exchange(TIME, now)
         else:

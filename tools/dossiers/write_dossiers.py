@@ -47,7 +47,7 @@ harms Reno there (5.2); Vegas and LEDBAT++ starve beside loss-based controls (5.
 buffers that are deeper than its target; DCTCP takes nearly all from CUBIC in one queue (7.1); Reno
 and CUBIC back off fully (5.1.1), and fill every buffer (5.1.2). TIMELY, Swift, DCQCN and HPCC were
 made for networks of one data centre, lossless ones among them, and are no controls for others:
-DCQCN begins at the rate of its link and meets 7.
+DCQCN begins at the rate of its link and meets 9.
 `tests/dossier/test_known_truths.py` holds these and others.
 """
 

@@ -1,7 +1,7 @@
 //! ACK frames made by hand: what the sender believes of their delays and of their counts of ECN.
 
-use super::{at, ms};
 use super::wire::{Fate, Setup, Wire};
+use super::{at, ms};
 use crate::endpoint::{Endpoint, EndpointCtx};
 use crate::ids::FlowId;
 use crate::outbox::Outbox;

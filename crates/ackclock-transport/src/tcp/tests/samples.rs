@@ -146,11 +146,9 @@ fn a_timeout_reports_all_that_was_in_flight() {
 #[test]
 fn a_segment_sent_once_and_sacked_ends_the_backoff_of_a_sender_that_measures_it() {
     for (measures, expected_s) in [(true, 1.0), (false, 2.0)] {
-        let setup = Setup::new("sack")
-            .config(|c| c.initial_window = 8)
-            .script(|packet, _| {
-                if !packet.is_ack() && packet.seq == 0 { Fate::Drop } else { Fate::Deliver }
-            });
+        let setup = Setup::new("sack").config(|c| c.initial_window = 8).script(|packet, _| {
+            if !packet.is_ack() && packet.seq == 0 { Fate::Drop } else { Fate::Deliver }
+        });
         let setup = if measures {
             with(setup, Model::default()).0
         } else {

@@ -65,10 +65,19 @@ def run(flow: dict[str, Any], loss: float = 0, **net: Any) -> ackclock.Run:
         # Its source has Reno's growth and a reduction to 0.7 (internal/congestion/cubic_sender.go).
         (QUIC_GO, {"kind": "aimd", "b": 0.7}),
         ([QUICHE, "reno"], "reno"),
+        ([QUICHE, "bbr2_gcongestion"], "bbr2"),
         ([TQUIC, "cubic"], "cubic"),
         ([TQUIC, "bbr"], "bbr"),
     ],
-    ids=["aioquic-reno", "aioquic-cubic", "quic-go", "quiche-reno", "tquic-cubic", "tquic-bbr"],
+    ids=[
+        "aioquic-reno",
+        "aioquic-cubic",
+        "quic-go",
+        "quiche-reno",
+        "quiche-bbr2",
+        "tquic-cubic",
+        "tquic-bbr",
+    ],
 )
 @pytest.mark.parametrize("loss", [0.0, 0.005])
 def test_a_stack_gets_what_its_rule_gets_in_our_quic_and_repeats(

@@ -2,8 +2,8 @@
 //! it and then closes its side, by which the client knows that all has arrived.
 //!
 //! quiche is what its package is. The clock that it reads is the simulator's (clock.rs), and its random numbers follow the
-//! seed (random.rs). A packet leaves when quiche says that it should ([`quiche::SendInfo::at`]), as a program does that
-//! hands that time to the kernel.
+//! seed (random.rs). A packet is made when quiche says that it is to leave ([`Connection::get_next_release_time`]), since one
+//! that is made and waits counts as in flight; of its controls only bbr2_gcongestion paces.
 //!
 //! Left out: ECN, which quiche 0.30 does not send. quiche does not report what is acknowledged of the stream, the slow
 //! start threshold or reductions: a client's bytes are known when all have arrived, and a smaller window than at the last
@@ -15,9 +15,9 @@ mod frames;
 mod clock;
 mod random;
 
-use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::time::Instant;
 
 use boring::pkey::PKey;
 use boring::ssl::{SslContextBuilder, SslMethod};
@@ -42,8 +42,6 @@ struct Peer {
     config: Option<Config>,
     name: [u8; 16],
     is_client: bool,
-    /// What is sent and is to leave later, in order, with its time [ns].
-    waiting: VecDeque<(u64, Vec<u8>)>,
     /// Of a client: bytes that it may still hand over, whether no more will come, and what it has handed over.
     left: u64,
     is_last: bool,
@@ -103,7 +101,6 @@ impl Peer {
             config: None,
             name: [0; 16],
             is_client: false,
-            waiting: VecDeque::new(),
             left: 0,
             is_last: false,
             has_ended: false,
@@ -172,7 +169,8 @@ impl Peer {
 
     fn drive(&mut self, now: u64) -> Result<Answer, String> {
         self.read()?;
-        loop {
+        let mut datagrams = Vec::new();
+        let release = loop {
             self.hand_over()?;
             let Some(connection) = &mut self.connection else { return Ok(Answer::default()) };
             if let Some(error) = connection.local_error().or(connection.peer_error()) {
@@ -182,27 +180,22 @@ impl Peer {
                     error.error_code
                 ));
             }
+            let decision = connection.get_next_release_time();
+            let release = decision.and_then(|decision| decision.time(Instant::now()));
+            if release.is_some() {
+                break release;
+            }
             match connection.send(&mut self.buffer) {
-                Ok((count, info)) => {
-                    let at = clock::time_of(info.at, now);
-                    self.waiting.push_back((at, self.buffer[..count].to_vec()));
-                }
-                Err(quiche::Error::Done) => break,
+                Ok((count, _)) => datagrams.push((0, self.buffer[..count].to_vec())),
+                Err(quiche::Error::Done) => break None,
                 Err(error) => return Err(say(error)),
             }
-        }
-        let mut datagrams = Vec::new();
-        while let Some((_, content)) = self.waiting.pop_front_if(|(at, _)| *at <= now) {
-            datagrams.push((0, content));
-        }
+        };
         let timer = self.connection.as_ref().and_then(Connection::timeout_instant);
-        let mut deadline = timer.map_or(NONE, |instant| clock::time_of(instant, now));
-        if let Some((at, _)) = self.waiting.front() {
-            deadline = deadline.min(*at);
-        }
+        let due = timer.into_iter().chain(release).min();
         Ok(Answer {
             datagrams,
-            deadline,
+            deadline: due.map_or(NONE, |instant| clock::time_of(instant, now)),
             delivered: self.delivered,
             is_complete: self.is_complete,
             state: self.state(),

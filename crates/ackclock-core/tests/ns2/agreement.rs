@@ -46,6 +46,7 @@ impl Bottleneck {
                 Event::Arrival => 0,
                 Event::Departure => 1,
                 Event::Drop | Event::Loss => 2,
+                Event::Trim => unreachable!("no queue of this network trims"),
             };
             seen[kind].push(row(p.at));
             let far = p.at + link.rate.transmission(Bytes(u64::from(p.size))) + link.delay;

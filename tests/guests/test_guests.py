@@ -146,12 +146,10 @@ def test_a_guest_that_breaks_a_rule_ends_the_run_with_a_sentence(rule: str) -> N
     if rule in ("past", "exit", "cut"):
         assert "its last lines:\n  about to break a rule" in said
     assert processes() == before
-    assert (
-        "sleep 60.25"
-        not in subprocess.run(
-            ["ps", "-eo", "args"], capture_output=True, text=True, check=True
-        ).stdout
-    )
+    # Only this rule starts it; beside another test it may run while this one looks.
+    if rule == "child-hangs":
+        every = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+        assert "sleep 60.25" not in every.stdout
 
 
 def test_stop_needs_a_guest_that_takes_later_data() -> None:

@@ -209,7 +209,8 @@ pub fn predict_with(
     custom: &dyn Custom,
     most_cpu_s: f64,
 ) -> Result<String, Vec<Problem>> {
-    predict_patiently(text, custom, most_cpu_s, Patience::LONG)
+    let (_, predicted) = predict_patiently(text, custom, most_cpu_s, Patience::LONG)?;
+    to_json(&predicted)
 }
 
 /// As [`predict_with`], about ten times as fast and less exact: for sums over many runs.
@@ -221,7 +222,8 @@ pub fn estimate_with(
     custom: &dyn Custom,
     most_cpu_s: f64,
 ) -> Result<String, Vec<Problem>> {
-    predict_patiently(text, custom, most_cpu_s, Patience::SHORT)
+    let (_, predicted) = predict_patiently(text, custom, most_cpu_s, Patience::SHORT)?;
+    to_json(&predicted)
 }
 
 fn predict_patiently(
@@ -229,11 +231,15 @@ fn predict_patiently(
     custom: &dyn Custom,
     most_cpu_s: f64,
     patience: Patience,
-) -> Result<String, Vec<Problem>> {
+) -> Result<(Plan, compile::Predicted), Vec<Problem>> {
     let plan = check_plan(text, custom)?;
     let predicted = predicted(&plan, custom, patience);
     refuse(&predicted, most_cpu_s)?;
-    serde_json::to_string(&predicted).map_err(|e| vec![Problem::new("", e.to_string())])
+    Ok((plan, predicted))
+}
+
+fn to_json(value: &impl serde::Serialize) -> Result<String, Vec<Problem>> {
+    serde_json::to_string(value).map_err(|e| vec![Problem::new("", e.to_string())])
 }
 
 /// The predicted work and what can be said against the scenario before it runs, as JSON: a pair.
@@ -245,11 +251,8 @@ pub fn review_with(
     custom: &dyn Custom,
     most_cpu_s: f64,
 ) -> Result<String, Vec<Problem>> {
-    let plan = check_plan(text, custom)?;
-    let predicted = predicted(&plan, custom, Patience::LONG);
-    refuse(&predicted, most_cpu_s)?;
-    serde_json::to_string(&(predicted, compile::warnings(&plan)))
-        .map_err(|e| vec![Problem::new("", e.to_string())])
+    let (plan, predicted) = predict_patiently(text, custom, most_cpu_s, Patience::LONG)?;
+    to_json(&(predicted, compile::warnings(&plan)))
 }
 
 /// The work that a plan is predicted to be; user-defined algorithms are not tried.
@@ -296,7 +299,7 @@ pub fn explain_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Probl
     let (scenario, plan) = plan(text, custom)?;
     let mut explained = compile::explain(&scenario, &plan);
     explained.predicted = predicted(&plan, custom, Patience::LONG);
-    serde_json::to_string(&explained).map_err(|e| vec![Problem::new("", e.to_string())])
+    to_json(&explained)
 }
 
 /// The compiled scenario, names resolved and defaults filled in, as JSON.
@@ -305,8 +308,7 @@ pub fn explain_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Probl
 /// Every problem of the scenario.
 pub fn plan_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>> {
     let (scenario, plan) = plan(text, custom)?;
-    serde_json::to_string(&compile::spell_out(&plan, scenario.classes))
-        .map_err(|e| vec![Problem::new("", e.to_string())])
+    to_json(&compile::spell_out(&plan, scenario.classes))
 }
 
 /// The scenario as the core understood it, as JSON.
@@ -314,7 +316,7 @@ pub fn plan_with(text: &str, custom: &dyn Custom) -> Result<String, Vec<Problem>
 /// # Errors
 /// What is wrong with its form.
 pub fn normalise(text: &str) -> Result<String, Vec<Problem>> {
-    serde_json::to_string(&parse(text)?).map_err(|e| vec![Problem::new("", e.to_string())])
+    to_json(&parse(text)?)
 }
 
 /// What a run may take.

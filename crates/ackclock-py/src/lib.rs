@@ -57,6 +57,20 @@ fn problems_json(problems: &[Problem]) -> String {
     serde_json::json!(problems).to_string()
 }
 
+/// Calls the core, which may call user-defined algorithms; what they raise is passed on.
+fn with_user_code<T: Send>(
+    py: Python<'_>,
+    make: Option<Py<PyAny>>,
+    call: impl FnOnce(&UserCode) -> T + Send,
+) -> PyResult<T> {
+    let user = UserCode::new(make);
+    let result = py.detach(|| call(&user));
+    match user.slot.take() {
+        Some(Failure::Raised(error)) => Err(error),
+        _ => Ok(result),
+    }
+}
+
 fn input_error(problems: &[Problem]) -> PyErr {
     InputError::new_err(problems_json(problems))
 }
@@ -162,7 +176,7 @@ mod _core {
         AlgorithmFailure as AlgorithmFailureType, Bound, Effort, EngineFault as EngineFaultType,
         Failure, InputError as InputErrorType, Mutex, Part, Parts, Py, PyAny, PyDict, PyErr,
         PyModule, PyModuleMethods, PyResult, Python, Threads, UserCode, api, input_error, output,
-        problems_json, pyfunction, run_error, tables,
+        problems_json, pyfunction, run_error, tables, with_user_code,
     };
 
     #[pymodule_init]
@@ -211,12 +225,8 @@ mod _core {
     #[pyfunction]
     #[pyo3(signature = (json, make=None))]
     fn check(py: Python<'_>, json: &str, make: Option<Py<PyAny>>) -> PyResult<String> {
-        let user = UserCode::new(make);
-        let problems = py.detach(|| api::check_with(json, &user));
-        match user.slot.take() {
-            Some(Failure::Raised(error)) => Err(error),
-            _ => Ok(problems_json(&problems)),
-        }
+        let problems = with_user_code(py, make, |user| api::check_with(json, user))?;
+        Ok(problems_json(&problems))
     }
 
     /// As `check`, of a scenario that a person typed, as in the lab: quantities need their units.
@@ -229,12 +239,8 @@ mod _core {
     #[pyfunction]
     #[pyo3(signature = (json, make=None))]
     fn first_problems(py: Python<'_>, json: &str, make: Option<Py<PyAny>>) -> PyResult<String> {
-        let user = UserCode::new(make);
-        let problems = py.detach(|| api::first_problems(json, &user));
-        match user.slot.take() {
-            Some(Failure::Raised(error)) => Err(error),
-            _ => Ok(problems_json(&problems)),
-        }
+        let problems = with_user_code(py, make, |user| api::first_problems(json, user))?;
+        Ok(problems_json(&problems))
     }
 
     /// The work that a scenario is predicted to be; JSON of packet_hops, events, cpu_s.
@@ -249,13 +255,9 @@ mod _core {
         make: Option<Py<PyAny>>,
         most_cpu_s: Option<f64>,
     ) -> PyResult<String> {
-        let user = UserCode::new(make);
         let most_cpu_s = most_cpu_s.unwrap_or(f64::INFINITY);
-        let predicted = py.detach(|| api::predict_with(json, &user, most_cpu_s));
-        match user.slot.take() {
-            Some(Failure::Raised(error)) => Err(error),
-            _ => predicted.map_err(|problems| input_error(&problems)),
-        }
+        with_user_code(py, make, |user| api::predict_with(json, user, most_cpu_s))?
+            .map_err(|problems| input_error(&problems))
     }
 
     /// As `predict`, about ten times as fast and less exact: for sums over many runs.
@@ -267,13 +269,9 @@ mod _core {
         make: Option<Py<PyAny>>,
         most_cpu_s: Option<f64>,
     ) -> PyResult<String> {
-        let user = UserCode::new(make);
         let most_cpu_s = most_cpu_s.unwrap_or(f64::INFINITY);
-        let estimated = py.detach(|| api::estimate_with(json, &user, most_cpu_s));
-        match user.slot.take() {
-            Some(Failure::Raised(error)) => Err(error),
-            _ => estimated.map_err(|problems| input_error(&problems)),
-        }
+        with_user_code(py, make, |user| api::estimate_with(json, user, most_cpu_s))?
+            .map_err(|problems| input_error(&problems))
     }
 
     /// As `predict`, with the warnings: JSON of both in a list.
@@ -285,13 +283,9 @@ mod _core {
         make: Option<Py<PyAny>>,
         most_cpu_s: Option<f64>,
     ) -> PyResult<String> {
-        let user = UserCode::new(make);
         let most_cpu_s = most_cpu_s.unwrap_or(f64::INFINITY);
-        let review = py.detach(|| api::review_with(json, &user, most_cpu_s));
-        match user.slot.take() {
-            Some(Failure::Raised(error)) => Err(error),
-            _ => review.map_err(|problems| input_error(&problems)),
-        }
+        with_user_code(py, make, |user| api::review_with(json, user, most_cpu_s))?
+            .map_err(|problems| input_error(&problems))
     }
 
     /// What would run: routes, bandwidth-delay products, defaults used, predicted cost; JSON.

@@ -5,7 +5,6 @@
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Instant;
 
 /// Now [ns]; all clocks begin at 2024-01-01, so that nothing is before their zero.
 static NOW: AtomicU64 = AtomicU64::new(BEGIN);
@@ -15,11 +14,6 @@ const SECOND: u64 = 1_000_000_000;
 /// Sets the time of the simulation [ns].
 pub fn set(now: u64) {
     NOW.store(BEGIN + now, Relaxed);
-}
-
-/// The time of the simulation [ns] at which this clock shows an instant; `now` for what has passed.
-pub fn time_of(instant: Instant, now: u64) -> u64 {
-    now + instant.saturating_duration_since(Instant::now()).as_nanos() as u64
 }
 
 /// Takes the place of the C library's.

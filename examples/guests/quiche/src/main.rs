@@ -2,7 +2,7 @@
 //! it and then closes its side, by which the client knows that all has arrived.
 //!
 //! quiche is what its package is. The clock that it reads is the simulator's (clock.rs), and its random numbers follow the
-//! seed (random.rs). A packet is made when quiche says that it is to leave ([`Connection::get_next_release_time`]), since one
+//! seed (seeded.rs, random.rs). A packet is made when quiche says that it is to leave ([`Connection::get_next_release_time`]), since one
 //! that is made and waits counts as in flight; of its controls only bbr2_gcongestion paces.
 //!
 //! Left out: ECN, which quiche 0.30 does not send. quiche does not report what is acknowledged of the stream, the slow
@@ -14,6 +14,7 @@ mod frames;
 
 mod clock;
 mod random;
+mod seeded;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -57,6 +58,11 @@ struct Peer {
 
 fn say(error: impl std::fmt::Display) -> String {
     format!("quiche: {error}")
+}
+
+/// The time of the simulation [ns] at which this clock shows an instant; `now` for what has passed.
+fn time_of(instant: Instant, now: u64) -> u64 {
+    now + instant.saturating_duration_since(Instant::now()).as_nanos() as u64
 }
 
 const fn address(host: u8) -> SocketAddr {
@@ -195,7 +201,7 @@ impl Peer {
         let due = timer.into_iter().chain(release).min();
         Ok(Answer {
             datagrams,
-            deadline: due.map_or(NONE, |instant| clock::time_of(instant, now)),
+            deadline: due.map_or(NONE, |instant| time_of(instant, now)),
             delivered: self.delivered,
             is_complete: self.is_complete,
             state: self.state(),
@@ -231,11 +237,10 @@ impl Stack for Peer {
             return Err(format!("quiche sends datagrams of 1200 bytes or more, not of {size}"));
         }
         clock::set(now);
-        let role = u64::from(!start.is_client);
-        let seed = start.seed ^ u64::from(start.flow) << 33 ^ role << 32;
-        random::seed(seed);
+        let seed = start.seed_of_end();
+        seeded::seed(seed);
         self.name[..8].copy_from_slice(&seed.to_be_bytes());
-        self.name[15] = role as u8;
+        self.name[15] = u8::from(!start.is_client);
         let mut config = configure(&self.control, start)?;
         self.is_client = start.is_client;
         if self.is_client {
@@ -272,7 +277,7 @@ impl Stack for Peer {
     fn time(&mut self, now: u64) -> Result<Answer, String> {
         clock::set(now);
         if let Some(connection) = &mut self.connection
-            && connection.timeout_instant().is_some_and(|due| clock::time_of(due, now) <= now)
+            && connection.timeout_instant().is_some_and(|due| time_of(due, now) <= now)
         {
             connection.on_timeout();
         }

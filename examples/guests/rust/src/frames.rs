@@ -44,6 +44,14 @@ pub struct Start {
     pub bytes: u64,
 }
 
+impl Start {
+    /// A seed for the random numbers of this end alone.
+    #[must_use]
+    pub fn seed_of_end(&self) -> u64 {
+        self.seed ^ u64::from(self.flow) << 33 ^ u64::from(!self.is_client) << 32
+    }
+}
+
 /// State of a sender, for tables and figures.
 #[derive(Clone, Debug, Default)]
 pub struct State {

@@ -250,8 +250,7 @@ impl Stack for Peer {
             return Err(format!("TQUIC sends datagrams of 1200 bytes or more, not of {size}"));
         }
         clock::set(now);
-        let role = u64::from(!start.is_client);
-        getrandom::seed(start.seed ^ u64::from(start.flow) << 33 ^ role << 32);
+        getrandom::seed(start.seed_of_end());
         let config = Box::new(configure(&self.control, start).map_err(say)?);
         {
             let mut application = self.application.borrow_mut();

@@ -2,6 +2,8 @@
 
 import random
 import statistics
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,9 @@ from ackclock.cli.main import main
 from ackclock.scenario.paths.model import ASSUMED
 from ackclock.scenario.paths.models import PATHS, REALLOCATION_S
 
+NUMBERS = tomllib.loads(
+    (Path(__file__).parents[3] / "tools/calibration/published.toml").read_text(encoding="utf-8")
+)
 NAMES = ["starlink-2025", "lte-driving", "5g-mmwave", "wifi-busy", "cable-docsis", "geo"]
 PING = {"id": "ping", "pair": 0, "size": "64 B", "every": "100 ms"}
 PING |= {"tcp": {"mss": 64, "delayed_ack": 1}}
@@ -115,6 +120,49 @@ def test_satellite_and_cable_have_two_rates():
         assert links["r1->r0"]["rate_bps"] == back
         _, measured = round_trips(name)
         assert measured.min() == pytest.approx(rtt, rel=0.15)
+
+
+def test_every_path_is_beside_published_numbers_whose_sources_are_named():
+    assert set(NUMBERS) == set(PATHS)
+    entries = [entry for path in NUMBERS.values() for entry in path.values()]
+    assert all(len(entry["source"]) > 30 for entry in entries)
+    for entry in entries:
+        assert ("share" in entry) + ("at" in entry) + ("least" in entry) == 1
+
+
+def test_mmwave_is_like_the_phones_of_5gophers():
+    steps = drawn("5g-mmwave", duration=2000.0)["schedule"]["steps"]
+    rates = np.array([step["rate"] for step in steps]) / 1e6
+    sight = NUMBERS["5g-mmwave"]["in-sight"]["value"]
+    assert np.quantile(rates[::2], (0.1, 0.5, 0.9)) == pytest.approx(sight[::2], rel=0.2)
+    blocked = NUMBERS["5g-mmwave"]["blocked"]["value"]
+    assert blocked[0] < rates[1::2].min() == rates[1::2].max() < blocked[2]
+
+
+def test_an_upload_over_cable_delays_as_modems_with_pie_do():
+    upload = {"src": "d0", "dst": "s0", "cc": "cubic"}
+    result = scenario("cable-docsis", (PING, upload), "60 s").run(record=["rtts"])
+    rows = result.tables["rtts"]
+    is_late = (np.asarray(rows["flow"]) == "ping") & (np.asarray(rows["time_s"]) > 5)
+    rtt_ms = 1e3 * np.asarray(rows["rtt_s"])[is_late]
+    band, without = (NUMBERS["cable-docsis"][key] for key in ("with-aqm", "without-aqm"))
+    # 10 ms of the round trip are beyond the access network, which the published one has as well.
+    assert band["least"] < np.quantile(rtt_ms, 0.1) < band["most"]
+    assert np.quantile(rtt_ms, 0.9) < without["at"] / 4
+
+
+def test_a_geostationary_round_trip_is_between_the_least_possible_and_a_median_of_subscribers():
+    _, rtt = round_trips("geo")
+    assert NUMBERS["geo"]["least"]["at"] < 1e3 * rtt.min() < NUMBERS["geo"]["hughesnet"]["at"]
+
+
+def test_the_drafts_wifi_is_calmer_than_a_campus():
+    _, rtt = round_trips("wifi-busy", duration="120 s")
+    hop_ms = 1e3 * rtt - 20
+    for share, value in zip(
+        *(NUMBERS["wifi-busy"]["campus"][key] for key in ("share", "value")), strict=True
+    ):
+        assert np.mean(hop_ms > value) < 1 - share
 
 
 def test_another_queue_takes_the_place_of_the_models_and_a_wrong_name_is_answered(tmp_path, capsys):

@@ -246,13 +246,15 @@ pub enum DropReason {
     Thinned = 9,
     /// Beyond the rate and burst of a policer.
     Policed = 10,
+    /// It reached a link that has failed.
+    Down = 11,
     /// Its payload was cut off and its header goes on: no packet is dropped.
-    Trimmed = 11,
+    Trimmed = 12,
 }
 
 impl DropReason {
     /// Number of reasons for which packets are dropped.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
     /// All of them in order of their numbers; a packet that is trimmed is not dropped.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overflow,
@@ -266,6 +268,7 @@ impl DropReason {
         Self::Wire,
         Self::Thinned,
         Self::Policed,
+        Self::Down,
     ];
 
     /// Name in tables.
@@ -282,6 +285,7 @@ impl DropReason {
             Self::Wire => "wire",
             Self::Thinned => "thinned",
             Self::Policed => "policed",
+            Self::Down => "down",
             Self::Trimmed => "trimmed",
         }
     }

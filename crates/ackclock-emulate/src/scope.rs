@@ -168,6 +168,13 @@ fn link_problem(plan: &Plan, id: LinkId) -> Option<Problem> {
         );
         return Some(Problem::new(&*settings.impairments_path, message));
     }
+    if settings.failures.lose_in_flight() {
+        let message = format!(
+            "are lost on the wire of link {} when it fails, which cannot be emulated; expected in_flight = \"delivered\"",
+            link.name(&plan.nodes)
+        );
+        return Some(Problem::new("links", message));
+    }
     let params = settings.qdisc.params();
     if params.get("ack_filter").is_some_and(|filter| filter != &json!("off")) {
         let path = format!("{}.ack_filter", settings.qdisc_path);

@@ -54,10 +54,8 @@ class Scenario(Frozen):
         Flows named one by one, as `ackclock.Flow`.
     duration
         Simulated time [s].
-    traffic
-        Generators of flows, as `ackclock.Traffic`.
-    groups
-        Multicast groups, as `ackclock.Group`.
+    traffic, groups
+        Generators of flows, as `ackclock.Traffic`; multicast groups, as `ackclock.Group`.
     switches
         Memory and flow control of switches: the table ``switches`` of a scenario file.
     warmup
@@ -66,16 +64,15 @@ class Scenario(Frozen):
         Seed of every random number of the run.
     era
         Whose defaults apply where a value is left out.
-    tcp
-        TCP settings of every flow that does not set its own, as `ackclock.TcpOptions`.
-    quic
-        QUIC settings of every flow over QUIC that does not set its own, as `ackclock.QuicOptions`.
+    tcp, quic
+        Settings of each flow without its own, as `ackclock.TcpOptions` and `ackclock.QuicOptions`.
     routing
         What routes minimise: ``hops``, ``delay`` or ``weight``.
     equal_paths
-        Which of several equal paths a flow takes: ``first``, or by ``hash`` of the flow (ECMP), or
-        each of its packets: ``spray``.
+        Which of equal paths a flow takes: ``first``, by ``hash`` (ECMP), or each packet: ``spray``.
         Left out: ``hash`` in `FatTree` and `LeafSpine`, else ``first``.
+    reroute_after
+        How long after links fail or come back routes follow, as text or [s]; left out: never.
     classes
         What fair queues keep apart: ``stream``, ``flow``, ``source`` or ``pair``.
     record
@@ -120,6 +117,7 @@ class Scenario(Frozen):
         quic: Record | dict[str, Any] | None = None,
         routing: str | None = None,
         equal_paths: str | None = None,
+        reroute_after: float | str | None = None,
         classes: str | None = None,
         record: Iterable[str] | dict[str, Any] | None = None,
         name: str | None = None,
@@ -136,6 +134,7 @@ class Scenario(Frozen):
             "era": era,
             "routing": routing,
             "equal_paths": equal_paths,
+            "reroute_after": reroute_after,
             "classes": classes,
             "record": record,
             "tcp": tcp,

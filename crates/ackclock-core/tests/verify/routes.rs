@@ -1,5 +1,6 @@
 //! Where packets go: given routes, ties, and the standard shapes.
 
+mod changing;
 mod equal_paths;
 mod spraying;
 

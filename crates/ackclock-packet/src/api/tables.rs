@@ -353,9 +353,10 @@ pub(super) fn links(plan: &Plan, results: &Results) -> Columns {
             ("headroom_drops", n(|l| l.drops)),
         ]);
     }
+    let fails = plan.links.iter().any(|link| !link.settings.failures.times.is_empty());
+    let reasons = DropReason::ALL.into_iter().filter(|&reason| fails || reason != DropReason::Down);
     table.extend(
-        DropReason::ALL
-            .map(|reason| (column_of(reason), n(&|l| l.drops_by_reason[reason as usize]))),
+        reasons.map(|reason| (column_of(reason), n(&|l| l.drops_by_reason[reason as usize]))),
     );
     table
 }
@@ -382,6 +383,7 @@ fn column_of(reason: DropReason) -> &'static str {
         DropReason::Wire => "drops_wire",
         DropReason::Thinned => "drops_thinned",
         DropReason::Policed => "drops_policed",
+        DropReason::Down => "drops_down",
         DropReason::Trimmed => "trimmed_packets",
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use wildmatch::WildMatch;
 
 use super::links::{Directed, Values, path_of, schedule, shared, sorted, timeless, unknown};
-use super::plan::{LinkSettings, Schedule};
+use super::plan::{Failures, LinkSettings, Schedule};
 use crate::error::Problem;
-use crate::scenario::{LinkChange, Names};
-use crate::units::{Bytes, Span};
+use crate::scenario::{DownTime, LinkChange, Names};
+use crate::units::{Bytes, Span, Time};
 
 /// Applies all changes in their order.
 pub(super) fn apply(
@@ -82,7 +82,22 @@ pub(super) fn apply(
                 drop: change.drop.as_ref().map_or_else(|| old.drop.clone(), |list| sorted(list)),
                 impairments,
                 impairments_path,
+                failures: Failures {
+                    times: change
+                        .down
+                        .as_ref()
+                        .map_or_else(|| old.failures.times.clone(), |down| down_times(down)),
+                    in_flight: change.in_flight.unwrap_or(old.failures.in_flight),
+                },
             };
+            if plan.delay == Span::ZERO && new.failures.lose_in_flight() {
+                let message = format!(
+                    "are lost on the wire when \"{}\" fails, which has no delay; expected a delay of more than zero, or \
+                     in_flight = \"delivered\"",
+                    names[index]
+                );
+                problems.push(Problem::new(format!("{path}.in_flight"), message));
+            }
             plan.settings = shared(&mut settings, new);
         }
     }
@@ -110,6 +125,29 @@ fn refuse_timeless(
     }
 }
 
+/// From and until when a link has failed.
+fn down_times(down: &[DownTime]) -> Vec<(Time, Time)> {
+    let until = |time: &DownTime| time.until.map_or(Time(u64::MAX), |until| Time(until.0));
+    down.iter().map(|time| (Time(time.from.0), until(time))).collect()
+}
+
+/// Reports times of failures that are none, or that are not in order.
+fn check_down(path: &str, down: &[DownTime], problems: &mut Vec<Problem>) {
+    let mut before = Some(Span::ZERO);
+    for (i, time) in down.iter().enumerate() {
+        if before.is_none_or(|before| time.from < before) {
+            let message =
+                "is before the link is back, expected ascending times that do not overlap";
+            problems.push(Problem::new(format!("{path}.down[{i}].from"), message));
+        }
+        if time.until.is_some_and(|until| until <= time.from) {
+            let message = "is not later than from, expected a later time, or none for ever";
+            problems.push(Problem::new(format!("{path}.down[{i}].until"), message));
+        }
+        before = time.until;
+    }
+}
+
 fn check(path: &str, change: &LinkChange, problems: &mut Vec<Problem>) {
     let mut values = Values { path, problems };
     values.rate("rate", change.rate);
@@ -118,10 +156,11 @@ fn check(path: &str, change: &LinkChange, problems: &mut Vec<Problem>) {
     values.buffer("buffer", change.buffer);
     values.weight("weight", change.weight);
     values.loss("loss", change.loss);
+    check_down(path, change.down.as_deref().unwrap_or_default(), problems);
     let changes_nothing = LinkChange { link: change.link.clone(), ..LinkChange::default() };
     if *change == changes_nothing {
-        let message = "changes nothing; expected a rate, delay, mtu, buffer, qdisc, weight, loss, schedule, drop or \
-                       impairments";
+        let message = "changes nothing; expected a rate, delay, mtu, buffer, qdisc, weight, loss, schedule, drop, \
+                       impairments or down";
         problems.push(Problem::new(path, message));
     }
 }

@@ -215,7 +215,7 @@ pub fn predict(plan: &Plan) -> Predicted {
         super::memory::predict(plan, packet_hops, &passages);
     let hop_s = |(link, packets): (&PlanLink, &f64)| {
         let settings = &link.settings;
-        let is_fifo = settings.qdisc.kind() == "fifo" && settings.impairments.is_empty();
+        let is_fifo = settings.qdisc.kind() == "fifo" && !settings.is_impaired();
         packets * if is_fifo { cost::FIFO } else { cost::DISCIPLINE }
     };
     let hops_s: f64 = plan.links.iter().zip(&passages.links).map(hop_s).sum();

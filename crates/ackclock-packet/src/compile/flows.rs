@@ -60,6 +60,8 @@ struct Context<'a> {
     /// Nodes by name, built at the first look-up.
     names: OnceCell<FxHashMap<&'a str, NodeId>>,
     routes: &'a mut Routes,
+    /// Routing from each time on at which it notices a change of the network.
+    later: &'a mut [(Time, Routes)],
     problems: &'a mut Vec<Problem>,
     base: TcpConfig,
     /// What is wrong with it: reported once, not for every flow.
@@ -89,6 +91,7 @@ pub(super) fn flows(
     scenario: &Scenario,
     layout: &Layout,
     routes: &mut Routes,
+    later: &mut [(Time, Routes)],
     problems: &mut Vec<Problem>,
 ) -> FlowPlan {
     let base = TcpConfig::of_era(scenario.era).with(&scenario.tcp);
@@ -101,6 +104,7 @@ pub(super) fn flows(
         layout,
         names: OnceCell::new(),
         routes,
+        later,
         problems,
         base,
         base_problems,
@@ -377,7 +381,7 @@ impl Context<'_> {
         }
         self.settings(definition, start, size);
         let way = self.way(flow, number, ends, path);
-        if way.as_ref().is_some_and(|way| way.further.is_some()) {
+        if way.as_ref().is_some_and(Way::is_sprayed) {
             self.refuse_reordering(definition);
         }
         let sound = self.problems.len() == before && way.is_some();

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use rustc_hash::FxHashSet;
 
-use super::plan::{Direction, LinkSettings, PlanFlow, PlanLink, Schedule};
+use super::plan::{Direction, Failures, LinkSettings, PlanFlow, PlanLink, Schedule};
 use crate::era::Era;
 use crate::error::{Problem, suggestion};
 use crate::qdisc::{self, Limit};
@@ -99,6 +99,7 @@ fn common(kind: &LinkKind, delay: Span, problems: &mut Vec<Problem>) -> Common {
         drop: sorted(&spec.drop),
         impairments_path: path_of(path, "impairments", &spec.impairments),
         impairments: spec.impairments.clone(),
+        failures: Failures::default(),
     };
     let (back_qdisc, qdisc_key) = match &spec.back_qdisc {
         Some(qdisc) => (qdisc, "back_qdisc"),
@@ -114,6 +115,7 @@ fn common(kind: &LinkKind, delay: Span, problems: &mut Vec<Problem>) -> Common {
         drop: sorted(&spec.back_drop),
         impairments_path: path_of(path, "back_impairments", &spec.back_impairments),
         impairments: spec.back_impairments.clone(),
+        failures: Failures::default(),
     };
     let back_buffer = if spec.back_buffer.is_some() { "back_buffer" } else { "buffer" };
     let forward = Arc::new(forward);

@@ -20,8 +20,8 @@ pub use explain::{Explained, Predicted, explain, predict};
 pub(crate) use flows::MAX_FLOWS;
 pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{
-    Direction, FurtherPaths, GUEST, LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup, PlanJob,
-    PlanLink, PlanPfc, PlanSender, PlanSwitches, PlanWait, Schedule,
+    Direction, Failures, FurtherPaths, GUEST, LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup,
+    PlanJob, PlanLink, PlanPfc, PlanSender, PlanSwitches, PlanWait, Schedule,
 };
 pub use spelled_out::{SpelledOut, spell_out};
 pub(crate) use switches::MOST_CLASSES;
@@ -35,11 +35,11 @@ use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::record::Table;
 use crate::registry::Range;
-use crate::scenario::{Classes, Record, Routing, Scenario};
+use crate::scenario::{Classes, EqualPaths, Record, Routing, Scenario};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 use flows::FlowPlan;
-use routes::Routes;
+use routes::{FAILED, Routes};
 
 /// Interval of sampled tables where none is given.
 const SAMPLING: Span = Span(100_000_000_000);
@@ -84,9 +84,10 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
         Routing::Weight => ((directed[i].weight * 1e6).round() as u64).max(1),
     };
     let edges = directed.iter().enumerate().map(|(i, d)| (d.plan.from.0, d.plan.to.0, metric(i)));
-    let mut routes = Routes::new(layout.nodes.len(), edges);
+    let mut routes = Routes::new(layout.nodes.len(), edges.clone());
+    let mut later = later_routes(scenario, layout.nodes.len(), &directed, &edges, &mut problems);
     let FlowPlan { mut flows, mut all, waits, jobs } =
-        flows::flows(scenario, &layout, &mut routes, &mut problems);
+        flows::flows(scenario, &layout, &mut routes, &mut later, &mut problems);
     let before = problems.len();
     let groups = groups::add(scenario, &layout, &mut routes, &mut flows, &mut problems);
     all &= problems.len() == before;
@@ -124,6 +125,50 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     Ok((plan, problems))
 }
 
+/// Most changes of the network that routing follows.
+const MOST_CHANGES: usize = 10_000;
+
+/// Routing from each time on at which it notices that links have failed or come back.
+fn later_routes(
+    scenario: &Scenario,
+    nodes: usize,
+    directed: &[links::Directed],
+    edges: &(impl Iterator<Item = (u32, u32, u64)> + Clone),
+    problems: &mut Vec<Problem>,
+) -> Vec<(Time, Routes)> {
+    let Some(late) = scenario.reroute_after else { return Vec::new() };
+    let range = Range::of::<Scenario>("reroute_after");
+    problems.extend(range.problem(late.seconds(), || "reroute_after".to_owned()));
+    if scenario.equal_paths == Some(EqualPaths::Spray) {
+        let message = "moves flows to one path after another, and equal_paths = \"spray\" sends packets over several at \
+                       once; expected equal_paths = \"hash\" or \"first\"";
+        problems.push(Problem::new("reroute_after", message));
+        return Vec::new();
+    }
+    let times = directed.iter().flat_map(|link| &link.plan.settings.failures.times);
+    let changes = times.flat_map(|&(from, until)| [from, until]);
+    let mut changes: Vec<Time> =
+        changes.filter(|&time| time <= Time(scenario.duration.0)).collect();
+    changes.sort_unstable();
+    changes.dedup();
+    if changes.len() > MOST_CHANGES {
+        let message = format!(
+            "would follow {} changes of the network, at most {MOST_CHANGES}",
+            changes.len()
+        );
+        problems.push(Problem::new("reroute_after", message));
+        return Vec::new();
+    }
+    let routes = |time: Time| {
+        let edges = edges.clone().zip(directed).map(|((from, to, metric), link)| {
+            let has_failed = link.plan.settings.failures.is_down(time);
+            (from, to, if has_failed { FAILED } else { metric })
+        });
+        (Time(time.0.saturating_add(late.0)), Routes::new(nodes, edges))
+    };
+    changes.into_iter().map(routes).collect()
+}
+
 fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
     let seconds = scenario.duration.seconds();
     if seconds <= 0.0 || seconds > MAX_SECONDS {
@@ -150,12 +195,18 @@ fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
 fn refuse_one_path(plan: &Plan, problems: &mut Vec<Problem>) {
     let Some(flow) = plan.flows.iter().find(|flow| flow.further.is_some()) else { return };
     if plan.reads_ports {
+        let expected = if flow.is_sprayed() {
+            "expected equal_paths = \"hash\" or \"first\""
+        } else {
+            "expected routes that stay"
+        };
         let message = format!(
-            "is \"spray\", and a control reads what switches note (hpcc), which supposes that packets of a flow take one \
-             path: those of {} take several; expected equal_paths = \"hash\" or \"first\"",
+            "reads what switches note (hpcc), which supposes that packets of a flow take one path: those of {} take \
+             several; {expected}",
             flow.name
         );
-        problems.push(Problem::new("equal_paths", message));
+        let key = if flow.is_sprayed() { "equal_paths" } else { &*flow.path };
+        problems.push(Problem::new(key, message));
     }
 }
 
@@ -188,7 +239,9 @@ fn record(scenario: &Scenario, plan: &mut Plan, all: bool, problems: &mut Vec<Pr
             refuse("follows all packets over all links: leave out record.flows and record.links");
         }
         if plan.flows.iter().any(|flow| flow.further.is_some()) {
-            refuse("follows packets over one path: expected equal_paths = \"hash\" or \"first\"");
+            refuse(
+                "follows packets over one path: expected equal_paths = \"hash\" or \"first\", and routes that stay",
+            );
         }
         if !plan.groups.is_empty() {
             refuse("needs one receiver for each packet: it is not kept of multicast groups");

@@ -13,7 +13,7 @@ use crate::multicast::MEMBERSHIP_BYTES;
 use crate::qdisc::{FlowFacts, Limit};
 use crate::quic::{FrameStreams, QuicConfig};
 use crate::registry::Spec;
-use crate::scenario::Record;
+use crate::scenario::{InFlight, Record};
 use crate::tcp::{Supply, TIMESTAMP_BYTES, TcpConfig};
 use crate::traffic::source::PacketSizes;
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -82,18 +82,25 @@ impl Plan {
         let header = u64::from(flow.tcp.header);
         let bytes = size.saturating_add(size.div_ceil(mss).saturating_mul(header));
         let largest = u32::try_from(size.min(mss) + header).unwrap_or(u32::MAX);
-        let rates = flow.route.iter().filter_map(|link| self.links[link.index()].peak());
-        let at_narrowest = rates.min_by_key(|rate| rate.0).map_or(0, |rate| {
-            let of_a_packet = rate.transmission(Bytes(u64::from(largest))).0;
-            rate.transmission(Bytes(bytes)).0.saturating_sub(of_a_packet)
-        });
-        let there = self.transmissions(&flow.route, largest);
-        Some(self.delays(&flow.route) + there + Span(at_narrowest))
+        let at_narrowest = |path: &[LinkId]| {
+            let rates = path.iter().filter_map(|link| self.links[link.index()].peak());
+            rates.min_by_key(|rate| rate.0).map_or(0, |rate| {
+                let of_a_packet = rate.transmission(Bytes(u64::from(largest))).0;
+                rate.transmission(Bytes(bytes)).0.saturating_sub(of_a_packet)
+            })
+        };
+        let on_way = |path: &[LinkId]| (self.delays(path) + self.transmissions(path, largest)).0;
+        // Where the route changes, what is sent first may take the widest and what is sent last the shortest.
+        let shortest = flow.paths(Direction::Data).map(on_way).min().unwrap_or(0);
+        let widest = flow.paths(Direction::Data).map(at_narrowest).min().unwrap_or(0);
+        Some(Span(shortest.saturating_add(widest)))
     }
 
     /// The least time that an acknowledgement takes back.
     pub fn ideal_way_back(&self, flow: &PlanFlow) -> Span {
-        self.delays(&flow.ack_route) + self.transmissions(&flow.ack_route, flow.tcp.ack_size)
+        let on_way =
+            |path: &[LinkId]| (self.delays(path) + self.transmissions(path, flow.tcp.ack_size)).0;
+        Span(flow.paths(Direction::Acks).map(on_way).min().unwrap_or(0))
     }
 
     /// The propagation of a route.
@@ -298,6 +305,36 @@ pub struct LinkSettings {
     pub impairments: Vec<Spec>,
     /// Path of that list in the scenario, for messages.
     pub impairments_path: String,
+    /// When it has failed.
+    pub failures: Failures,
+}
+
+impl LinkSettings {
+    /// Whether packets on its wire are held, lost or copied.
+    pub fn is_impaired(&self) -> bool {
+        !self.impairments.is_empty() || self.failures.lose_in_flight()
+    }
+}
+
+/// When a link has failed, and what becomes of packets that it has accepted before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Failures {
+    /// From and until when, ascending and apart.
+    pub times: Vec<(Time, Time)>,
+    /// What becomes of packets in its queue and on its wire.
+    pub in_flight: InFlight,
+}
+
+impl Failures {
+    /// Whether packets on the wire are lost at times.
+    pub fn lose_in_flight(&self) -> bool {
+        !self.times.is_empty() && self.in_flight == InFlight::Lost
+    }
+
+    /// Whether the link has failed at `time`.
+    pub fn is_down(&self, time: Time) -> bool {
+        self.times.iter().any(|&(from, until)| from <= time && time < until)
+    }
 }
 
 /// A rate over time.
@@ -364,17 +401,30 @@ pub struct PlanFlow {
     pub route: Box<[LinkId]>,
     /// Links of the acknowledgements.
     pub ack_route: Box<[LinkId]>,
-    /// The further paths, where packets are sprayed over several.
+    /// The further paths, where packets are sprayed over several or its routes change.
     pub further: Option<Box<FurtherPaths>>,
 }
 
-/// Paths that packets of a flow take besides its route and that of its acknowledgements, each as likely.
+/// Paths that packets of a flow take besides its route and that of its acknowledgements: each as likely, or one after
+/// another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FurtherPaths {
     /// Of the data.
     pub data: Box<[Box<[LinkId]>]>,
     /// Of the acknowledgements.
     pub acks: Box<[Box<[LinkId]>]>,
+    /// When data, and acknowledgements, change over to which of their paths, ascending; `None` where packets are sprayed.
+    pub moves: Option<[Moves; 2]>,
+}
+
+/// Times and the numbers of the paths that hold from then on; 0 is the first path.
+pub(super) type Moves = Box<[(Time, u32)]>;
+
+impl FurtherPaths {
+    /// When packets in a direction change over to which path; `None` where they are sprayed.
+    pub fn moves(&self, direction: Direction) -> Option<&[(Time, u32)]> {
+        self.moves.as_ref().map(|moves| &*moves[direction as usize])
+    }
 }
 
 /// A direction of a flow.
@@ -387,7 +437,7 @@ pub enum Direction {
 }
 
 impl PlanFlow {
-    /// Its route, or that of its acknowledgements; where packets are sprayed, the first of several.
+    /// Its route, or that of its acknowledgements; the first of several.
     pub fn first_path(&self, direction: Direction) -> &[LinkId] {
         match direction {
             Direction::Data => &self.route,
@@ -395,7 +445,7 @@ impl PlanFlow {
         }
     }
 
-    /// The paths that its packets in a direction may take, each as likely; the first is that of flows with one.
+    /// The paths that its packets in a direction may take; the first is that of flows with one.
     pub fn paths(&self, direction: Direction) -> impl Iterator<Item = &[LinkId]> + Clone {
         let further = self.further.as_deref();
         let others = further.map(|paths| match direction {
@@ -404,6 +454,11 @@ impl PlanFlow {
         });
         let others = others.into_iter().flatten().map(|path| &**path);
         iter::once(self.first_path(direction)).chain(others)
+    }
+
+    /// Whether its packets are sprayed over several paths.
+    pub fn is_sprayed(&self) -> bool {
+        self.further.as_ref().is_some_and(|further| further.moves.is_none())
     }
 
     /// The paths of both directions.

@@ -20,13 +20,17 @@ use rustc_hash::FxHashMap;
 use crate::ids::{LinkId, NodeId};
 use crate::rng::Stream;
 
-/// A directed link as routing sees it. Metrics are whole numbers, so that sums compare exactly.
+/// A directed link as routing sees it. Metrics are whole numbers, so that sums compare exactly; over one of
+/// [`FAILED`] no way leads, but from a host that has no other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) to: u32,
     pub(super) link: u32,
     pub(super) metric: u64,
 }
+
+/// In place of the metric of a link that has failed.
+pub(super) const FAILED: u64 = u64::MAX;
 
 /// Links by the node at one of their ends.
 struct Fans {
@@ -207,9 +211,10 @@ impl Routes {
             .out
             .of(node)
             .iter()
-            .filter(|e| distances[e.to as usize] != u64::MAX)
-            .min_by_key(|e| (distances[e.to as usize].saturating_add(e.metric), e.to, e.link))
-            .map(|e| (e.link, e.to));
+            .map(|e| (distances[e.to as usize].saturating_add(e.metric), e.to, e.link))
+            .filter(|&(distance, ..)| distance != u64::MAX)
+            .min()
+            .map(|(_, to, link)| (link, to));
         self.steps.insert((node, anchor), best);
         best
     }

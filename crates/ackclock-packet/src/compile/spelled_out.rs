@@ -47,6 +47,8 @@ struct Link<'a> {
     losses: Vec<(f64, f64)>,
     drop: &'a [u64],
     impairments: &'a [Spec],
+    /// Whether it fails at times.
+    fails: bool,
     /// Null: the rate stays, or changes by delivery opportunities (`opportunities`).
     steps: Option<Vec<RateStep>>,
     opportunities: bool,
@@ -70,6 +72,8 @@ struct Flow<'a> {
     tcp: &'a TcpConfig,
     route: Vec<u32>,
     ack_route: Vec<u32>,
+    /// Whether its routes change.
+    moves: bool,
 }
 
 /// What sends.
@@ -137,6 +141,7 @@ fn spell_link<'a>(link: &'a PlanLink, nodes: &[String]) -> Link<'a> {
         losses: settings.losses.iter().map(|&(time, ratio)| (time.seconds(), ratio)).collect(),
         drop: &settings.drop,
         impairments: &settings.impairments,
+        fails: !settings.failures.times.is_empty(),
         steps,
         opportunities: matches!(settings.schedule, Some(Schedule::Mahimahi(_))),
     }
@@ -166,5 +171,6 @@ fn spell_flow(flow: &PlanFlow) -> Flow<'_> {
         tcp: &flow.tcp,
         route: numbers(&flow.route),
         ack_route: numbers(&flow.ack_route),
+        moves: flow.further.is_some() && !flow.is_sprayed(),
     }
 }

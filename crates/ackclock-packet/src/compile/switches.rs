@@ -148,7 +148,9 @@ fn check_links(plan: &Plan, problems: &mut Vec<Problem>) {
     for link in &plan.links {
         let obstacle = if link.settings.schedule.is_some() {
             "a rate that changes"
-        } else if !link.settings.impairments.is_empty() {
+        } else if !link.settings.failures.times.is_empty() {
+            "times at which it is down"
+        } else if link.settings.is_impaired() {
             "impairments"
         } else {
             continue;

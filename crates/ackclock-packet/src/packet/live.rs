@@ -127,7 +127,8 @@ impl Live {
         plan.record.tables.retain(|table| LIVE_TABLES.contains(table));
         let mut problems = Vec::new();
         if plan.flows.iter().any(|flow| flow.further.is_some()) {
-            let message = "is \"spray\", which real packets are not; expected equal_paths = \"hash\" or \"first\"";
+            let message = "sends packets of a flow over several paths, which real packets do not take; expected \
+                           equal_paths = \"hash\" or \"first\", and routes that stay";
             problems.push(Problem::new("equal_paths", message));
         }
         let mut links = build_links::<Picoseconds>(&plan, &RegistryOnly, &mut problems);

@@ -42,6 +42,10 @@ pub struct Flow {
     /// Nodes that the acknowledgements pass, from `dst` to `src`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_route: Option<Vec<String>>,
+    /// Other routes from given times on, ascending: a handover, or another choice among equal paths. A packet takes the
+    /// route that holds when its end sends it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<RouteMove>,
     /// Start time; with `after`, counted from the completion of the last of these.
     #[schemars(extend("x-bare" = true))]
     pub start: Span,
@@ -112,6 +116,21 @@ pub struct Flow {
     /// With `count`: starts are spaced by this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stagger: Option<Span>,
+}
+
+/// Routes of a flow from a time on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RouteMove {
+    /// From this time on.
+    #[schemars(extend("x-bare" = true))]
+    pub at: Span,
+    /// Nodes that the data passes, from `src` to `dst`. Left out: as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Vec<String>>,
+    /// Nodes that the acknowledgements pass, from `dst` to `src`. Left out: as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_route: Option<Vec<String>>,
 }
 
 /// A rate at which an application hands over data, from a time on.

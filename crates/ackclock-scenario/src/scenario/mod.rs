@@ -16,12 +16,13 @@ mod quic;
 mod switches;
 
 pub use data_centre::{FatTree, LeafSpine};
-pub use flow::{AppStep, Flow, TcpOptions, Traffic};
+pub use flow::{AppStep, Flow, RouteMove, TcpOptions, Traffic};
 pub use frames::FrameStream;
 pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, Tiers};
 pub use group::Group;
 pub use guest::Guest;
 pub use media::{Media, Pause};
+pub use net::{DownTime, InFlight};
 pub use net::{Dumbbell, Graph, Net, NodeSpec, ParkingLot, Ring, Star};
 pub use net::{LinkChange, LinkSpec, LinkStep, Names, RateSpec};
 pub use quic::{QuicOptions, Transport};
@@ -85,6 +86,11 @@ pub struct Scenario {
     /// Which of several equal paths a flow takes. Left out: `hash` in `fat-tree` and `leaf-spine`, else `first`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equal_paths: Option<EqualPaths>,
+    /// So long after links have failed or come back (`links[].down`), routes avoid the failed ones and use the others
+    /// again; packets that were sent before keep the old route. Left out: routes stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 9_000_000))]
+    pub reroute_after: Option<Span>,
     /// What queues that serve several classes take for a class.
     #[serde(default)]
     pub classes: Classes,

@@ -339,6 +339,37 @@ pub struct LinkChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-room" = "impairment"))]
     pub impairments: Option<Vec<Spec>>,
+    /// When the link has failed: packets that reach it meanwhile are lost. Routes stay, but for `reroute_after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub down: Option<Vec<DownTime>>,
+    /// What becomes of packets in its queue and on its wire when it fails; `lost` if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<InFlight>,
+}
+
+/// A time in which a link has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DownTime {
+    /// From this time on.
+    #[schemars(extend("x-bare" = true))]
+    pub from: Span,
+    /// Until this time. Left out: for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-bare" = true))]
+    pub until: Option<Span>,
+}
+
+/// What becomes of packets that a link has accepted and not yet delivered when it fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InFlight {
+    /// Lost are those on the wire at any time at which the link is down: on it when the link fails, or put on it out of
+    /// the queue before the link is back.
+    #[default]
+    Lost,
+    /// Delivered are all that reached the link before it failed, as where a handover is prepared.
+    Delivered,
 }
 
 /// One name, or several.

@@ -15,6 +15,7 @@ class Flow(Record):
     hosts: With `between`: the nodes that flows connect: names, `all`, or `leaves` for those with one neighbour.
     route: Nodes that the data passes, from `src` to `dst`.
     ack_route: Nodes that the acknowledgements pass, from `dst` to `src`.
+    moves: Other routes from given times on, ascending: a handover, or another choice among equal paths.
     start: Start time. Range: at least 0 s.
     after: Names of flows listed before this one, or of entries with `count` or `between` in place of all their flows.
     start_jitter: The flow starts at a random time, uniform from `start` to this much later. Range: at least 0 s.
@@ -46,6 +47,7 @@ class Flow(Record):
         hosts: Any = ...,
         route: list[Any] | tuple[Any, ...] | None = ...,
         ack_route: list[Any] | tuple[Any, ...] | None = ...,
+        moves: list[Any] | tuple[Any, ...] | None = ...,
         start: float | str | None = 0,
         after: list[Any] | tuple[Any, ...] | None = ...,
         start_jitter: float | str | None = ...,
@@ -108,6 +110,8 @@ class LinkChange(Record):
     schedule: Rate and loss over time.
     drop: Arrivals that are dropped: numbers from 0 in order of arrival, at each of the links.
     impairments: What the wire does to packets: jitter, reordering, bursty loss, .
+    down: When the link has failed: packets that reach it meanwhile are lost.
+    in_flight: What becomes of packets in its queue and on its wire when it fails.
     """
     def __init__(
         self,
@@ -122,6 +126,8 @@ class LinkChange(Record):
         schedule: Any = ...,
         drop: list[Any] | tuple[Any, ...] | None = ...,
         impairments: list[Any] | tuple[Any, ...] | None = ...,
+        down: list[Any] | tuple[Any, ...] | None = ...,
+        in_flight: Literal["lost", "delivered"] | None = ...,
     ) -> None: ...
 
 class QuicOptions(Record):

@@ -95,6 +95,8 @@ class Link:
         Time [s] and rate [bit/s] of each change.
     impaired
         Whether its wire does more to packets.
+    fails
+        Whether it fails at times.
     opportunities
         Whether its rate is that of a trace of delivery opportunities.
     """
@@ -115,6 +117,7 @@ class Link:
     drops: tuple[int, ...]
     steps: tuple[tuple[float, float], ...]
     impaired: bool
+    fails: bool
     opportunities: bool
 
     @property
@@ -160,6 +163,8 @@ class Flow:
         All settings of TCP.
     route, ack_route
         Numbers of the links that data and acknowledgements pass.
+    moves
+        Whether these change.
     """
 
     number: int
@@ -178,6 +183,7 @@ class Flow:
     tcp: dict[str, Any]
     route: tuple[int, ...]
     ack_route: tuple[int, ...]
+    moves: bool
 
     @property
     def wire_bytes(self) -> int:
@@ -324,6 +330,7 @@ def _link(number: int, data: dict[str, Any]) -> Link:
         drops=tuple(data["drop"]),
         steps=tuple((float(step["at"]), float(step["rate"])) for step in steps),
         impaired=bool(data["impairments"]),
+        fails=data["fails"],
         opportunities=data["opportunities"],
     )
 
@@ -348,4 +355,5 @@ def _flow(number: int, data: dict[str, Any]) -> Flow:
         tcp=data["tcp"],
         route=tuple(data["route"]),
         ack_route=tuple(data["ack_route"]),
+        moves=data["moves"],
     )

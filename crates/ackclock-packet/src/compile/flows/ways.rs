@@ -1,11 +1,12 @@
 //! Where flows go: their hosts, and the links between.
 
 use super::Context;
-use crate::compile::plan::FurtherPaths;
+use crate::compile::plan::{Direction, FurtherPaths, Moves};
 use crate::error::suggestion;
 use crate::ids::{LinkId, NodeId};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::{EqualPaths, Flow};
+use crate::units::Time;
 
 /// Where a flow goes: its ends, and its ways there and back.
 #[derive(Default)]
@@ -16,6 +17,16 @@ pub(super) struct Way {
     pub(super) ack_route: Box<[LinkId]>,
     pub(super) further: Option<Box<FurtherPaths>>,
 }
+
+impl Way {
+    /// Whether packets are sprayed over several paths.
+    pub(super) fn is_sprayed(&self) -> bool {
+        self.further.as_ref().is_some_and(|further| further.moves.is_none())
+    }
+}
+
+/// Further paths of a direction, and when packets change over to which.
+type Later = (Box<[Box<[LinkId]>]>, Moves);
 
 /// Most paths over which the packets of a flow are sprayed.
 const MOST_PATHS: usize = 1024;
@@ -57,9 +68,84 @@ impl Context<'_> {
             let acks =
                 self.spray(&mut way.ack_route, flow.ack_route.is_some(), [dst, src], path)?;
             let has_several = !(data.is_empty() && acks.is_empty());
-            way.further = has_several.then(|| Box::new(FurtherPaths { data, acks }));
+            let further = FurtherPaths { data, acks, moves: None };
+            way.further = has_several.then(|| Box::new(further));
+            if !flow.moves.is_empty() {
+                let message = "gives routes one after another, and equal_paths = \"spray\" sends packets over several at \
+                               once; expected equal_paths = \"hash\" or \"first\"";
+                self.wrong(format!("{path}.moves"), message);
+            }
+        } else if !(flow.moves.is_empty() && self.later.is_empty()) {
+            let ends = [(src, dst), (dst, src)];
+            let data = self.follow(flow, number, Direction::Data, ends[0], &way.route, path)?;
+            let acks = self.follow(flow, number, Direction::Acks, ends[1], &way.ack_route, path)?;
+            let has_moves = !(data.1.is_empty() && acks.1.is_empty());
+            let further =
+                FurtherPaths { data: data.0, acks: acks.0, moves: Some([data.1, acks.1]) };
+            way.further = has_moves.then(|| Box::new(further));
         }
         Some(way)
+    }
+
+    /// The routes that a direction of a flow has one after another: those that it names or, where it names none, those of
+    /// routing. While there is no way the last route stays.
+    fn follow(
+        &mut self,
+        flow: &Flow,
+        number: usize,
+        direction: Direction,
+        (src, dst): (NodeId, NodeId),
+        first: &[LinkId],
+        path: &str,
+    ) -> Option<Later> {
+        let is_data = direction == Direction::Data;
+        let key = if is_data { "route" } else { "ack_route" };
+        let mut routes: Vec<(Time, Box<[LinkId]>)> = Vec::new();
+        for (i, next) in flow.moves.iter().enumerate() {
+            if i > 0 && flow.moves[i - 1].at >= next.at {
+                let message = "is not later than the one before, expected ascending times";
+                self.wrong(format!("{path}.moves[{i}].at"), message);
+            }
+            if next.route.is_none() && next.ack_route.is_none() {
+                let message = "changes nothing, expected route or ack_route";
+                self.wrong(format!("{path}.moves[{i}]"), message);
+            }
+            let names = if is_data { &next.route } else { &next.ack_route };
+            if names.is_some() {
+                let place = format!("{path}.moves[{i}]");
+                let route = self.route(names.as_ref(), [src, dst], None, &place, key)?;
+                routes.push((Time(next.at.0), route));
+            }
+        }
+        let is_named = if is_data { flow.route.is_some() } else { flow.ack_route.is_some() };
+        if routes.is_empty() && !is_named {
+            let hash = self.hash(2 * number as u64 + u64::from(!is_data));
+            for (time, routing) in &mut *self.later {
+                if let Some(route) = routing.route(src, dst, hash.clone()) {
+                    routes.push((*time, route));
+                }
+            }
+        }
+        let mut further: Vec<Box<[LinkId]>> = Vec::new();
+        let mut moves = Vec::new();
+        let mut present = 0;
+        for (time, route) in routes {
+            let index = if *route == *first {
+                0
+            } else {
+                let known = further.iter().position(|other| *other == route);
+                known.unwrap_or_else(|| {
+                    further.push(route);
+                    further.len() - 1
+                }) as u32
+                    + 1
+            };
+            if index != present {
+                moves.push((time, index));
+                present = index;
+            }
+        }
+        Some((further.into(), moves.into()))
     }
 
     /// All paths between two nodes but the first, which becomes the route; none where the route is given.

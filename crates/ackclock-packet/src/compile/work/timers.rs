@@ -56,7 +56,7 @@ fn of_links(plan: &Plan, passages: &Passages, all: &mut Vec<Timers>) {
     let mut holds = Timers::none("links");
     for (link, &packets) in plan.links.iter().zip(&passages.links) {
         let settings = &link.settings;
-        let is_impaired = !settings.impairments.is_empty();
+        let is_impaired = settings.is_impaired();
         let is_fifo = settings.qdisc.kind() == "fifo" && !is_impaired;
         if !is_fifo {
             ends.count += packets;
@@ -72,8 +72,10 @@ fn of_links(plan: &Plan, passages: &Passages, all: &mut Vec<Timers>) {
             }
         }
         if is_impaired {
-            holds.count += packets * settings.impairments.len() as f64;
-            holds.path.clone_from(&settings.impairments_path);
+            holds.count += packets * settings.impairments.len().max(1) as f64;
+            if !settings.impairments.is_empty() {
+                holds.path.clone_from(&settings.impairments_path);
+            }
         }
         if let Some(Schedule::Steps(steps)) = &settings.schedule {
             holds.count += steps.iter().filter(|step| step.0 <= plan.duration).count() as f64;

@@ -1,5 +1,7 @@
 //! The ends of flows: endpoints, their random numbers and timers, and what was sent, received and lost.
 
+use std::collections::VecDeque;
+
 use crate::endpoint::{Endpoint, Snapshot};
 use crate::outbox::Outbox;
 use crate::packet::network::waits::Waits;
@@ -89,21 +91,44 @@ impl Losses {
     }
 }
 
-/// The paths over which an end sprays its packets.
+/// The paths of an end that has several, or of one beside such.
 #[derive(Debug)]
-pub(crate) struct Spray {
+pub(crate) struct Paths {
     /// Where they begin in the route table; at least one.
     pub(crate) routes: Box<[u32]>,
-    pub(crate) rng: Stream,
+    pub(crate) choice: Choice,
 }
 
-impl Spray {
-    /// Where the next packet enters the route table.
-    pub(crate) fn draw(&mut self) -> u32 {
-        match *self.routes {
+/// How an end chooses among its paths.
+#[derive(Debug)]
+pub(crate) enum Choice {
+    /// Each packet takes one of them, each as likely.
+    Drawn(Stream),
+    /// All packets take the present one.
+    Moved {
+        /// The present one.
+        present: u32,
+        /// Picoseconds and the path that is the present one from then on, ascending; those that have passed are removed.
+        moves: VecDeque<(u64, u32)>,
+    },
+}
+
+impl Paths {
+    /// Where the next packet, sent at `now` in picoseconds, enters the route table.
+    pub(crate) fn choose(&mut self, now: u64) -> u32 {
+        match (&*self.routes, &mut self.choice) {
             // No draw where there is no choice.
-            [only] => only,
-            ref several => several[self.rng.below(several.len() as u64) as usize],
+            (&[only], _) => only,
+            (several, Choice::Drawn(rng)) => several[rng.below(several.len() as u64) as usize],
+            (several, Choice::Moved { present, moves }) => {
+                while let Some(&(time, path)) = moves.front()
+                    && time <= now
+                {
+                    *present = path;
+                    moves.pop_front();
+                }
+                several[*present as usize]
+            }
         }
     }
 }
@@ -119,14 +144,14 @@ pub(crate) struct Flows<C> {
     pub(crate) timers: Timers<C>,
     /// What flows wait for.
     pub(crate) waits: Waits,
-    /// Where packets are sprayed, by end.
-    pub(crate) sprays: Vec<Spray>,
+    /// The paths of each end, where some end has several.
+    pub(crate) paths: Vec<Paths>,
     /// Packets that the endpoint that is being called sends.
     pub(crate) outbox: Outbox,
 }
 
 impl<C: Clock> Flows<C> {
-    pub(crate) fn new(ends: Vec<End>, rngs: Vec<Stream>, waits: Waits, sprays: Vec<Spray>) -> Self {
+    pub(crate) fn new(ends: Vec<End>, rngs: Vec<Stream>, waits: Waits, paths: Vec<Paths>) -> Self {
         // The ends of pause frames have no random numbers.
         let count = rngs.len();
         Self {
@@ -135,7 +160,7 @@ impl<C: Clock> Flows<C> {
             losses: vec![Losses::default(); count / 2],
             timers: Timers::new(count),
             waits,
-            sprays,
+            paths,
             outbox: Outbox::default(),
         }
     }

@@ -5,6 +5,7 @@ pub(crate) mod computed_fifo;
 pub(crate) mod counts;
 pub(crate) mod end;
 pub(crate) mod fabric;
+pub(crate) mod failure;
 pub(crate) mod impaired;
 pub(crate) mod link;
 pub(crate) mod links;

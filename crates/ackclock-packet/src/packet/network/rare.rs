@@ -64,6 +64,8 @@ pub(crate) struct Hazards {
     pub(crate) listed: VecDeque<u64>,
     /// Largest packet.
     pub(crate) mtu: u16,
+    /// From and until when the link has failed [ps], ascending; those that have passed are removed.
+    pub(crate) down: VecDeque<(u64, u64)>,
 }
 
 impl Hazards {
@@ -75,6 +77,12 @@ impl Hazards {
         if self.listed.front() == Some(&number) {
             self.listed.pop_front();
             return Some(DropReason::Listed);
+        }
+        while self.down.front().is_some_and(|&(_, until)| until <= now) {
+            self.down.pop_front();
+        }
+        if self.down.front().is_some_and(|&(from, _)| from <= now) {
+            return Some(DropReason::Down);
         }
         if self.loss.as_mut().is_some_and(|loss| loss.strikes(now)) {
             return Some(DropReason::Random);

@@ -278,7 +278,7 @@ fn may_take_half_a_turn(results: &Results, plan: &Plan, flow: &PlanFlow, largest
     }
     let longest = |link: &LinkId| {
         let PlanLink { rate, delay, limit, settings, .. } = &plan.links[link.index()];
-        if !settings.impairments.is_empty() {
+        if settings.is_impaired() {
             return f64::INFINITY;
         }
         let transmission = f64::from(largest) * 8.0 / rate.bps();

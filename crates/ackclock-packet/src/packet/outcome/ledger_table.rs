@@ -162,7 +162,7 @@ impl<'a> LedgerCount<'a> {
             (copy.waits, copy.sent) = (false, hop + 1);
         }
         // An impaired wire may still lose it.
-        let is_sure = self.plan.links[row.link as usize].settings.impairments.is_empty();
+        let is_sure = !self.plan.links[row.link as usize].settings.is_impaired();
         if is_sure && hop as usize + 1 == self.route(id).len() {
             let copy = self.take(id, index);
             let fate = self.deliver(id, copy);
@@ -286,12 +286,12 @@ fn id_of(row: &PacketRow) -> Id {
 /// Whether a packet was dropped because of those that wait.
 fn is_of_buffer(reason: DropReason) -> bool {
     use DropReason::{
-        Early, Forced, Listed, Overflow, Policed, PushedOut, Random, Thinned, TooBig, Trimmed,
-        Unmarkable, Wire,
+        Down, Early, Forced, Listed, Overflow, Policed, PushedOut, Random, Thinned, TooBig,
+        Trimmed, Unmarkable, Wire,
     };
     match reason {
         Overflow | PushedOut | Early | Forced | Unmarkable | Trimmed => true,
-        Random | Listed | TooBig | Wire | Thinned | Policed => false,
+        Random | Listed | TooBig | Wire | Thinned | Policed | Down => false,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::Problem;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::memory::{release_free_memory, use_large_pages};
 use crate::multicast::MEMBERSHIP_BYTES;
-use crate::packet::network::end::{End, Flows, Spray};
+use crate::packet::network::end::{Choice, End, Flows, Paths};
 use crate::packet::network::fabric::Fabric;
 use crate::packet::network::link::Link;
 use crate::packet::network::links::Links;
@@ -207,7 +207,7 @@ pub(crate) fn build_with<C: Clock>(
         links: Links::new(links, plan.keys.clone()),
         routes,
         wires: Wires::new(laid.channels),
-        flows: Flows::new(ends.list, ends.rngs, waits, ends.sprays),
+        flows: Flows::new(ends.list, ends.rngs, waits, ends.paths),
         groups: Box::new(groups),
         fabric: Box::new(fabric),
         ports: Box::new(ports),
@@ -242,8 +242,8 @@ fn build_records(plan: &Plan, pairs: &[endpoints::Pair]) -> PathRecords {
 struct Ends {
     list: Vec<End>,
     rngs: Vec<Stream>,
-    /// Where packets are sprayed.
-    sprays: Vec<Spray>,
+    /// The paths of each end, where some end has several.
+    paths: Vec<Paths>,
 }
 
 /// Lays the routes of all flows, and enters their endpoints and starts into the processes.
@@ -261,9 +261,9 @@ fn lay_routes<C: Clock>(
     let mut ends = Ends {
         list: Vec::with_capacity(count),
         rngs: Vec::with_capacity(count),
-        sprays: Vec::new(),
+        paths: Vec::new(),
     };
-    let is_sprayed = plan.flows.iter().any(|flow| flow.further.is_some());
+    let has_several = plan.flows.iter().any(|flow| flow.further.is_some());
     let mut held = plan.held.iter().map(|held| held.0 as usize).peekable();
     use_large_pages(&ends.list);
     use_large_pages(&ends.rngs);
@@ -276,11 +276,18 @@ fn lay_routes<C: Clock>(
             let (direction, last) = ways[side];
             let mut lay = |path| router.lay(path, last, (2 * i + 1 - side) as u32);
             let id = (2 * i + side) as u32;
-            let route = if is_sprayed {
+            let route = if has_several {
                 let routes: Box<[u32]> = flow.paths(direction).map(lay).collect();
                 let first = routes[0];
-                let rng = Stream::new(plan.seed, Purpose::Spray, u64::from(id));
-                ends.sprays.push(Spray { routes, rng });
+                let moves = flow.further.as_ref().and_then(|further| further.moves(direction));
+                let choice = match moves {
+                    Some(moves) => {
+                        let moves = moves.iter().map(|&(time, path)| (time.0, path)).collect();
+                        Choice::Moved { present: 0, moves }
+                    }
+                    None => Choice::Drawn(Stream::new(plan.seed, Purpose::Spray, u64::from(id))),
+                };
+                ends.paths.push(Paths { routes, choice });
                 first
             } else {
                 lay(flow.first_path(direction))

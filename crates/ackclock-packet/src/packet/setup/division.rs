@@ -110,7 +110,7 @@ fn work_by_node(plan: &Plan, load: &Passages) -> Vec<f64> {
         let [from, to] = [link.from.index(), link.to.index()];
         // The link that leads from a router to a host is the host's (`setup/partition.rs`).
         let home = if !has_endpoints[from] && has_endpoints[to] { to } else { from };
-        let is_fifo = link.settings.qdisc.kind() == "fifo" && link.settings.impairments.is_empty();
+        let is_fifo = link.settings.qdisc.kind() == "fifo" && !link.settings.is_impaired();
         work[home] += packets * if is_fifo { cost::FIFO } else { cost::DISCIPLINE };
     }
     work

@@ -10,6 +10,7 @@ use crate::era::Era;
 use crate::error::Problem;
 use crate::impairment::{self, Impairment, ImpairmentEnv};
 use crate::memory::use_large_pages;
+use crate::packet::network::failure::Failure;
 use crate::packet::network::impaired::Impaired;
 use crate::packet::network::link::Link;
 use crate::packet::network::pausable::Pausable;
@@ -56,7 +57,7 @@ pub(crate) fn build_each<C: Clock>(
             .as_ref()
             .is_some_and(|all| all.pfc.is_some() || all.is_switch[link.from.index()]);
         let mut limit = if is_unlimited { Limit::NONE } else { link.limit };
-        let is_impaired = !link.settings.impairments.is_empty();
+        let is_impaired = link.settings.is_impaired();
         // ns-2's drop-tail counts the packet in service.
         if is_impaired && is_fifo && plan.era == Era::Ns2 && limit.packets != u32::MAX {
             limit.packets = limit.packets.saturating_sub(1).max(1);
@@ -130,7 +131,7 @@ fn build_discipline<'a>(
     let built = qdisc::build(qdisc, env, qdisc_path)?;
     // What may be paused, is counted in the memory of a switch or noted by ports, has its queue.
     let has_queue = plan.switches.is_some() || plan.reads_ports;
-    if qdisc.kind() != "fifo" || !link.settings.impairments.is_empty() || has_queue {
+    if qdisc.kind() != "fifo" || link.settings.is_impaired() || has_queue {
         return Ok(Some(built));
     }
     *last_settings = Some(&link.settings);
@@ -139,7 +140,7 @@ fn build_discipline<'a>(
 
 /// Builds the impairments of a link's wire.
 fn build_impairments(link: &PlanLink) -> Result<Vec<Box<dyn Impairment>>, Vec<Problem>> {
-    let LinkSettings { impairments, impairments_path, .. } = &*link.settings;
+    let LinkSettings { impairments, impairments_path, failures, .. } = &*link.settings;
     let env = ImpairmentEnv { delay: link.delay };
     let (mut chain, mut problems) = (Vec::new(), Vec::new());
     for (i, spec) in impairments.iter().enumerate() {
@@ -149,7 +150,10 @@ fn build_impairments(link: &PlanLink) -> Result<Vec<Box<dyn Impairment>>, Vec<Pr
             Err(new_problems) => problems.extend(new_problems),
         }
     }
-    if link.delay.0 == 0 {
+    if failures.lose_in_flight() {
+        chain.push(Box::new(Failure::new(failures, link.delay)));
+    }
+    if link.delay.0 == 0 && !impairments.is_empty() {
         let message = "need a link with a delay of more than 0 s";
         problems.push(Problem::new(&**impairments_path, message));
     }
@@ -171,7 +175,7 @@ fn build_rate(link: &PlanLink) -> Rate {
 /// packet that an impairment holds continues at its release, without a transmission.
 pub(crate) fn shortest_times_of(plan: &Plan, size: u16) -> Vec<u64> {
     let shortest = |link: &PlanLink| {
-        let is_impaired = !link.settings.impairments.is_empty();
+        let is_impaired = link.settings.is_impaired();
         let transmission = if is_impaired { 0 } else { build_rate(link).shortest(size) };
         link.delay.0.saturating_add(transmission)
     };
@@ -195,15 +199,18 @@ fn build_link<C: Clock>(
             limit.bytes = limit.bytes.saturating_sub(1);
         }
     }
-    let LinkSettings { mtu, loss, losses, drop, .. } = &*link.settings;
+    let LinkSettings { mtu, loss, losses, drop, failures, .. } = &*link.settings;
     let rng = Stream::new(plan.seed, Purpose::Qdisc, index);
     let mut built = Link::new(build_rate(link), link.delay.0, limit, disc, rng);
     let loss = Loss::new(*loss, losses, || Stream::new(plan.seed, Purpose::Loss, index));
-    let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX;
+    let fails = !failures.times.is_empty();
+    let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX || fails;
     let watched = adds || plan.record.tables.iter().any(|table| table.is_of_packets());
     if hazardous || watched || plan.switches.is_some() || plan.reads_ports {
         let dropped_arrivals = drop.iter().copied().collect();
-        built.watch(hazardous.then_some(Hazards { loss, listed: dropped_arrivals, mtu: *mtu }));
+        let down = failures.times.iter().map(|&(from, until)| (from.0, until.0)).collect();
+        let hazards = Hazards { loss, listed: dropped_arrivals, mtu: *mtu, down };
+        built.watch(hazardous.then_some(hazards));
     }
     built
 }

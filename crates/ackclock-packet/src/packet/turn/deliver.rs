@@ -109,7 +109,7 @@ impl<C: Clock> Sim<C> {
         if sent > 0 {
             let route = end.route;
             end.sent += sent as u64;
-            if self.flows.sprays.is_empty() {
+            if self.flows.paths.is_empty() {
                 let hop = *self.routes.at(route as usize);
                 for i in 0..sent {
                     let packet = &self.flows.outbox.sent()[i];
@@ -117,7 +117,7 @@ impl<C: Clock> Sim<C> {
                     self.enter::<false>(p, hop, ticket, true);
                 }
             } else {
-                self.spray(p, index, now);
+                self.send_over_paths(p, index, now);
             }
             self.flows.outbox.clear();
         }
@@ -129,9 +129,9 @@ impl<C: Clock> Sim<C> {
 
     /// Sends each packet of the endpoint that was called over one of its paths.
     #[inline(never)]
-    fn spray(&mut self, p: usize, index: usize, now: u64) {
+    fn send_over_paths(&mut self, p: usize, index: usize, now: u64) {
         for i in 0..self.flows.outbox.sent().len() {
-            let route = self.flows.sprays[index].draw();
+            let route = self.flows.paths[index].choose(C::ps(now));
             let packet = &self.flows.outbox.sent()[i];
             let ticket = Ticket::of(packet, route, now, &mut self.wires.options);
             let hop = *self.routes.at(route as usize);

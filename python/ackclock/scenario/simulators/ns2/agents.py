@@ -127,6 +127,8 @@ def _settle_tcp(plan: Plan, flow: Flow, limits: Limits) -> None:
             f"{path}.slow_start",
             f'is "{slow_start.kind}", ns-2 has "standard" and "limited"',
         )
+    if flow.moves:
+        limits.refuse(flow.path, "routes that change are not written for ns-2")
     if flow.supplied:
         limits.refuse(path, "data that its application hands over in time cannot be written")
     if tcp["delayed_ack"] > 2:

@@ -48,6 +48,8 @@ def settle_links(plan: Plan, limits: Limits) -> None:
             limits.refuse(link.base_path, "ns-2 has one link from a node to another, here are two")
         if link.impaired:
             limits.refuse(f"{link.base_path}.impairments", "ns-2 has none of them")
+        if link.fails:
+            limits.refuse("links", "links that fail are not written for ns-2")
         if link.opportunities:
             limits.refuse(f"{link.base_path}.schedule", "delivery opportunities cannot be written")
         if link.steps:

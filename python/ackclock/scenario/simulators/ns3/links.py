@@ -43,6 +43,8 @@ def settle_links(plan: Plan, limits: Limits) -> None:
             continue
         if link.impaired:
             limits.refuse(f"{link.base_path}.impairments", "none of them is written for ns-3")
+        if link.fails:
+            limits.refuse("links", "links that fail are not written for ns-3")
         if link.opportunities:
             limits.refuse(f"{link.base_path}.schedule", "delivery opportunities cannot be written")
         if link.drops:

@@ -3,19 +3,22 @@
 //! While the rate doubles each round trip, what is delivered in a window of time equals what was sent in the window a
 //! round trip earlier. At the bottleneck's rate deliveries fall behind.
 //!
-//! **Source**: draft-chung-ccwg-search-09, section 3.
+//! **Source**: draft-chung-ccwg-search-09, section 3; of -10, which could be had by its first page only, what its authors reported
+//! to the working group (CCWG at IETF 126, minutes): the drain. They announced a rule by signal and noise against exits while the
+//! application limits; no text of it is public, and none is here.
 //!
 //! **Rule** (bins of 0.35 times the first round trip, window of 10 bins; i = present bin, j = i - RTT / bin)
 //! ```text
 //! slow start:     cwnd += min(acked, limit) per acknowledgement
 //! at each bin:    delivered = D(i) - D(i - 10),  sent = S(j) - S(j - 10), linear between bins
-//!                 1 - delivered / sent >= 0.26:   ssthresh = cwnd
+//!                 1 - delivered / sent >= 0.26:   ssthresh = cwnd, with drain = true after
+//! drain:          target = D(i) - D(i - 3), three bins being the first round trip;  cwnd -= acked / 3 while above target
 //! bins passed without an acknowledgement repeat the last; more than 10 of them begin anew
 //! ```
 //! Segments are counted, not bytes. Deviations: interpolation is between j and the bin before, as a time between two bins
 //! demands; the draft's text takes the one after. What was sent is what was delivered and is in flight at an
-//! acknowledgement. Without the option of a gradual reduction of the window after the exit. Only for the first slow
-//! start; later ones, in which ssthresh is finite, add min(acked, limit).
+//! acknowledgement. The drain is off by default: neqo, which runs SEARCH, leaves it out, as CUBIC's window after it is too small.
+//! Only for the first slow start; later ones, in which ssthresh is finite, add min(acked, limit).
 //!
 //! Defaults by era: the same in all. In the RFC era a window not in use does not grow.
 
@@ -34,6 +37,8 @@ use crate::units::{Span, Time};
 const WINDOW: u64 = 10;
 /// Bins kept beyond a window, to look back by a round trip.
 const EXTRA: u64 = 15;
+/// Segments acknowledged for each that the drain takes from the window.
+const DRAIN_ACKS: f64 = 3.0;
 /// Bins stored.
 const BINS: usize = (WINDOW + EXTRA) as usize + 2;
 
@@ -50,11 +55,14 @@ pub struct SearchParams {
     /// Most segments that one acknowledgement adds.
     #[schemars(range(min = 1), extend("x-unit" = "segments"))]
     pub limit: u32,
+    /// Whether the window is lowered before slow start ends, by a segment for each three acknowledged, to what was
+    /// delivered in the last time of a first round trip.
+    pub drain: bool,
 }
 
 impl Default for SearchParams {
     fn default() -> Self {
-        Self { window_factor: 3.5, threshold: 0.26, limit: 1 }
+        Self { window_factor: 3.5, threshold: 0.26, limit: 1, drain: false }
     }
 }
 
@@ -68,6 +76,8 @@ pub struct Search {
     present: Option<u64>,
     /// Delivered and sent segments at the end of each bin.
     bins: [(f64, f64); BINS],
+    /// The window to which it is being lowered.
+    target: Option<f64>,
 }
 
 impl About<SlowStartEnv> for Search {
@@ -87,6 +97,7 @@ impl About<SlowStartEnv> for Search {
             bin_end: Time::ZERO,
             present: None,
             bins: [(0.0, 0.0); BINS],
+            target: None,
         })
     }
 }
@@ -132,6 +143,13 @@ impl Search {
         self.bin_end = now + self.bin;
     }
 
+    /// Segments delivered in the last bins that the first round trip fills.
+    fn delivered_in_first_rtt(&self) -> f64 {
+        let bins = (WINDOW as f64 / self.params.window_factor).ceil() as u64;
+        let present = self.present.unwrap_or(0);
+        self.at(present).0 - self.at(present.saturating_sub(bins.min(WINDOW))).0
+    }
+
     /// Share by which what was delivered in the window falls behind what was sent in that one round trip before;
     /// `None` where the bins do not reach.
     fn shortfall(&self, rtt: Span) -> Option<f64> {
@@ -151,6 +169,13 @@ impl Search {
 
 impl SlowStart for Search {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(target) = self.target.filter(|_| window.ssthresh.is_infinite()) {
+            window.cwnd = (window.cwnd - f64::from(ack.acked) / DRAIN_ACKS).max(target);
+            if window.cwnd <= target {
+                window.ssthresh = window.cwnd;
+            }
+            return;
+        }
         if may_grow(ack, self.era) {
             window.cwnd += f64::from(ack.acked.min(self.params.limit));
         }
@@ -161,7 +186,12 @@ impl SlowStart for Search {
             && self.enter(ack, rtt)
             && self.shortfall(rtt).is_some_and(|share| share >= self.params.threshold)
         {
-            window.ssthresh = window.cwnd.max(2.0);
+            let target = self.delivered_in_first_rtt().max(2.0);
+            if self.params.drain && target < window.cwnd {
+                self.target = Some(target);
+            } else {
+                window.ssthresh = window.cwnd.max(2.0);
+            }
         }
     }
 }
@@ -248,6 +278,35 @@ mod tests {
         assert!((rule.shortfall(Span::from_millis(100)).unwrap() - at_100).abs() < 1e-12);
         // Eleven bins and more back the window is not whole.
         assert_eq!(rule.shortfall(Span::from_millis(350)), None);
+    }
+
+    /// 10 segments a bin are delivered of 15: 30 in the three bins of a first round trip of 100 ms. From 60 the window falls by
+    /// a third of a segment for each acknowledged, 90 in all; a loss ends that.
+    #[test]
+    fn the_drain_lowers_the_window_to_what_a_first_round_trip_delivers() {
+        let mut rule = search();
+        rule.params.drain = true;
+        let mut window = Window { cwnd: 60.0, ssthresh: f64::INFINITY };
+        rule.bin = Span::from_millis(35);
+        rule.present = Some(20);
+        rule.bin_end = ms(735);
+        for bin in 0..=20u64 {
+            rule.bins[(bin % BINS as u64) as usize] = (10.0 * bin as f64, 15.0 * bin as f64);
+        }
+        let rtt = Some(Span::from_millis(100));
+        rule.on_ack(
+            &mut window,
+            &Ack { rtt, delivered: 210, in_flight: 105, ..Ack::at(ms(735), 0) },
+        );
+        assert_eq!((window.cwnd, window.ssthresh), (60.0, f64::INFINITY));
+        for acked in (3..=90).step_by(3) {
+            assert!(window.ssthresh.is_infinite(), "{acked}");
+            rule.on_ack(&mut window, &Ack { rtt, ..Ack::at(ms(736), 3) });
+        }
+        assert!((window.cwnd - 30.0).abs() < 1e-9 && window.ssthresh == window.cwnd, "{window:?}");
+        (window.cwnd, window.ssthresh) = (15.0, 25.0);
+        rule.on_ack(&mut window, &Ack { rtt, ..Ack::at(ms(737), 1) });
+        assert_eq!(window.cwnd, 16.0);
     }
 
     #[test]

@@ -67,12 +67,14 @@ class Search(Record):
     window_factor: Window of the measurement in first round trips (`WINDOW_SIZE_FACTOR`). Range: more than 0 (round trips).
     threshold: Share by which deliveries must fall behind (`THRESH`). Range: more than 0 and less than 1.
     limit: Most segments that one acknowledgement adds. Range: at least 1 (segments).
+    drain: Whether the window is lowered before slow start ends, by a segment for each three acknowledged, to what was delivered in the last time of a first round trip.
     """
     def __init__(
         self,
         window_factor: float | None = 3.5,
         threshold: float | None = 0.26,
         limit: int | None = 1,
+        drain: bool | None = False,
     ) -> None: ...
 
 class CarefulResume(Record):

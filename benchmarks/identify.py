@@ -32,7 +32,7 @@ FAMILIES = {
     "cubic": "fast growth", "bic": "fast growth", "htcp": "fast growth",
     "highspeed": "fast growth", "scalable": "fast growth", "mimd": "fast growth",
     "vegas": "delay", "fast": "delay", "ledbat": "delay", "ledbat++": "delay", "copa": "delay",
-    "cdg": "delay",
+    "cdg": "delay", "nscc": "delay",
     "bbr": "model of the path", "bbr2": "model of the path", "bbr3": "model of the path",
     "c4": "model of the path", "vivace": "utility",
     "aiad": "small decrease", "miad": "small decrease", "iiad": "small decrease",

@@ -191,26 +191,51 @@ def features_of_flow(flow: FlowTrace) -> Floats | None:
     Parameters
     ----------
     flow
-        The flow, captured near its sender.
+        The flow, captured near its sender, or near its receiver with timestamps.
     """
     sent = flow.select("sent")
     payload = sent["end"] - sent["start"]
     if not len(payload):
         return None
     size = float(payload.max()) if flow.has_stream else float(sent["size_bytes"].max())
-    flight = flow.samples["flight_bytes"]
-    is_measured = np.isfinite(flight)
-    if size <= 0 or not is_measured.any():
+    if size <= 0:
         return None
     lost = flow.select("lost")
     order = np.argsort(sent["start"], kind="stable")
-    index = np.searchsorted(sent["start"][order], lost["start"], side="right") - 1
-    losses = np.sort(sent["time_s"][order][np.clip(index, 0, len(order) - 1)])
     skip = 1 if flow.facts.get("has_handshake") else 0
-    return features(
-        flow.samples["time_s"][is_measured], flight[is_measured] / size, flow.rtts["time_s"][skip:],
-        flow.rtts["rtt_s"][skip:], losses,
-    )  # fmt: skip
+    trips = flow.rtts["time_s"][skip:], flow.rtts["rtt_s"][skip:]
+    if flow.position == "receiver":
+        # What arrived first behind a gap followed what was lost.
+        index = np.searchsorted(sent["start"][order], lost["end"])
+        times, flight = _flight_at_receiver(flow, *trips)
+    else:
+        index = np.searchsorted(sent["start"][order], lost["start"], side="right") - 1
+        is_measured = np.isfinite(flow.samples["flight_bytes"])
+        times, flight = (flow.samples[x][is_measured] for x in ("time_s", "flight_bytes"))
+    losses = np.sort(sent["time_s"][order][np.clip(index, 0, len(order) - 1)])
+    return features(times, flight / size, *trips, losses)
+
+
+def _flight_at_receiver(flow: FlowTrace, times_s: Floats, rtts_s: Floats) -> tuple[Floats, Floats]:
+    """Bytes that a sender had in flight: what it sent in the round trip before each arrival.
+
+    An acknowledgement that left the receiver a round trip before a packet arrives led to that
+    packet. What was above all that had arrived then was in flight, and what was sent again since.
+    """
+    data = [flow.select(kind) for kind in ("sent", "retransmitted", "reordered")]
+    arrivals = np.concatenate([part["time_s"] for part in data])
+    order = np.argsort(arrivals, kind="stable")
+    ends = np.concatenate([part["end"] for part in data]).astype(float)[order]
+    again = np.concatenate([
+        (part["end"] - part["start"]) * float(number > 0) for number, part in enumerate(data)
+    ])[order]  # fmt: skip
+    arrivals = arrivals[order]
+    high = np.concatenate([[0.0], np.maximum.accumulate(ends)])
+    repeated = np.concatenate([[0.0], np.cumsum(again)])
+    now = np.searchsorted(arrivals, times_s, side="right")
+    before = np.searchsorted(arrivals, times_s - rtts_s, side="right")
+    flight: Floats = high[now] - high[before] + repeated[now] - repeated[before]
+    return times_s, flight
 
 
 def features_of_run(run: Any) -> Floats | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ackclock.captures.trace import FlowTrace
 
-__all__ = ["Identification", "identify", "name_of"]
+__all__ = ["Identification", "identify", "identify_flow", "name_of"]
 
 SURE = 0.5
 """Probability from which on a control is named."""
@@ -146,12 +146,30 @@ def identify(
     trace = read_trace(path, interface=interface)
     if not 1 <= flow <= len(trace.flows):
         raise CaptureError(f"{path}: there is no flow {flow}; it has 1 to {len(trace.flows)}")
-    measured = trace.flows[flow - 1]
-    result = Identification(path.name, measured, doubts=[*trace.doubts, *measured.doubts])
-    if measured.position not in ("sender", "unknown"):
-        result.doubts.insert(0, "flight is known near the sender alone")
+    return identify_flow(trace.flows[flow - 1], path.name, among=among, doubts=trace.doubts)
+
+
+def identify_flow(
+    flow: FlowTrace, name: str, *, among: Sequence[str] = (), doubts: Sequence[str] = ()
+) -> Identification:
+    """Identify the congestion control of a flow that was read.
+
+    Parameters
+    ----------
+    flow
+        The flow.
+    name
+        Name of its file.
+    among
+        Controls of which it can be one; left out: all.
+    doubts
+        What the file cannot show.
+    """
+    result = Identification(name, flow, doubts=[*doubts, *flow.doubts])
+    if flow.position == "between":
+        result.doubts.insert(0, "between both ends it is not known what was in flight")
         return result
-    row = features_of_flow(measured)
+    row = features_of_flow(flow)
     if row is None:
         result.doubts.insert(0, "too little was seen: 40 round trips and 100 packets are needed")
         return result

@@ -23,6 +23,8 @@ from typing import Any
 import ackclock as ac
 from ackclock.captures.calibrate.estimate import estimate
 from ackclock.captures.calibrate.evidence import gather
+from ackclock.captures.calibrate.fitting import improve
+from ackclock.captures.calibrate.search import Sender, search
 from ackclock.captures.identify.identification import identify
 from ackclock.captures.read.read import read_trace
 from ackclock.emulation.emulate import emulate
@@ -97,19 +99,25 @@ def run_path(path: dict[str, Any], file: Path) -> dict[str, Any]:
     return next(link for link in run.summary["links"] if link["id"] == "r0->r1")
 
 
-def judge(path: dict[str, Any]) -> dict[str, Any]:
+def judge(path: dict[str, Any], *, searched: bool = False) -> dict[str, Any]:
     """Calibrate a hidden path from its capture and compare.
 
     Parameters
     ----------
     path
         The path.
+    searched
+        Whether paths are simulated too.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "x.pcapng"
         link = run_path(path, file)
         flow = read_trace(file).flows[0]
-    guess = estimate(gather(flow))
+    evidence = gather(flow)
+    guess = estimate(evidence)
+    if searched:
+        senders = [Sender(path["cc"], era) for era in ("linux", "rfc")]
+        guess = improve(guess, search(guess, flow, evidence, senders=senders))
     size = 1512
     truth = {"rate": path["rate"], "base": path["rtt"], "buffer": path["buffer"] * size}
     values = {"rate": guess.rate_bps, "base": guess.base_s, "buffer": guess.buffer_bytes}
@@ -198,6 +206,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200, help="paths")
     parser.add_argument("--qdisc", default="fifo", help="queue discipline")
     parser.add_argument("--loss", type=float, default=0.0, help="random loss")
+    parser.add_argument("--search", action="store_true", help="simulate paths too")
     parser.add_argument("--json", type=Path, help="write each path's figures")
     parser.add_argument("--kernel", type=float, metavar="SECONDS", help="the kernel's controls")
     arguments = parser.parse_args()
@@ -206,7 +215,8 @@ def main() -> None:
         return
     rows = []
     for seed in range(arguments.first, arguments.first + arguments.count):
-        rows.append(judge(draw_path(seed, arguments.qdisc, arguments.loss)))
+        path = draw_path(seed, arguments.qdisc, arguments.loss)
+        rows.append(judge(path, searched=arguments.search))
         if arguments.json:
             arguments.json.write_text(json.dumps(rows, indent=1, default=float))
     full = [row for row in rows if row["overflows"] > 0]

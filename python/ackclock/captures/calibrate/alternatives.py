@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ackclock.captures.calibrate.scenario import draw_from, scenario_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ackclock.captures.calibrate.candidates import Candidate
     from ackclock.captures.calibrate.estimate import Path
     from ackclock.captures.trace import Floats, FlowTrace
 
@@ -60,6 +61,7 @@ def try_alternatives(
     controls: Sequence[str],
     qdiscs: Sequence[str],
     *,
+    own: Candidate | None,
     size_bytes: float,
     duration_s: float,
     era: str = "linux",
@@ -76,7 +78,9 @@ def try_alternatives(
     flow
         The flow from which it was calibrated.
     controls, qdiscs
-        Names of algorithms.
+        Names of algorithms; each is also tried with the path's queue.
+    own
+        The path's queue, as a search found it; None: FIFO.
     size_bytes
         A full packet on the wire.
     duration_s
@@ -90,13 +94,21 @@ def try_alternatives(
     progress
         Called with the share of runs that are finished.
     """
-    pairs = [(control, qdisc) for qdisc in qdiscs for control in controls]
+    queue = "fifo" if own is None or own.kind in ("drop-tail", "random") else own.kind
+    names = list(dict.fromkeys([queue, *qdiscs]))
+    pairs = [(control, name) for name in names for control in controls]
     jobs = []
-    for control, qdisc in pairs:
+    for control, name in pairs:
+        is_own = own is not None and name == queue
         for number in range(draws):
+            draw = draw_from(path, size_bytes, number)
+            if own is not None and is_own and path.buffer_bytes is None:
+                draw = replace(draw, buffer_bytes=own.draw.buffer_bytes, loss=own.draw.loss)
             scenario = scenario_of(
-                path, flow, draw_from(path, size_bytes, number), control=control, qdisc=qdisc,
+                path, flow, draw, control=control,
+                qdisc=replace(own, draw=draw).qdisc if own is not None and is_own else name,
                 duration_s=duration_s, seed=number + 1, era=era,
+                link_factor=own.link_factor if own is not None and is_own else 1.0,
             )  # fmt: skip
             jobs.append((scenario, number == 0))
     results: list[dict[str, Any]] = []

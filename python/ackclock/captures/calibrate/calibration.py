@@ -11,8 +11,10 @@ from ackclock._util.number_text import bounds, engineering, percent
 from ackclock._util.page import inline, render
 from ackclock._util.text_table import table
 from ackclock.captures.calibrate.alternatives import METRICS, Alternative, try_alternatives
-from ackclock.captures.calibrate.estimate import Path, Value, estimate
+from ackclock.captures.calibrate.candidates import KINDS
+from ackclock.captures.calibrate.estimate import Path, estimate
 from ackclock.captures.calibrate.evidence import Evidence, gather
+from ackclock.captures.calibrate.fitting import describe_sender, improve, list_senders
 from ackclock.captures.calibrate.replay import (
     Distance,
     compare,
@@ -21,6 +23,7 @@ from ackclock.captures.calibrate.replay import (
     score,
 )
 from ackclock.captures.calibrate.scenario import MOST_SECONDS, centre, scenario_of
+from ackclock.captures.calibrate.search import NOT_KNOWN, Fit, Sender, search
 from ackclock.captures.read.measures import measure
 from ackclock.captures.read.read import read_trace
 from ackclock.captures.trace import CaptureError
@@ -29,6 +32,8 @@ from ackclock.studies.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ackclock.captures.calibrate.value import Value
+    from ackclock.captures.identify.identification import Identification
     from ackclock.captures.trace import FlowTrace
     from ackclock.scenario.scenario import Scenario
 
@@ -60,6 +65,14 @@ class Calibration(Outcome):
         Whether that control is an assumption.
     replayed
         The flow of the replay.
+    era
+        Whose defaults the sender of the replay has.
+    fit
+        What the search gives: kinds of queues with their probabilities.
+    identified
+        What `identify` says, where the control is not named.
+    sent_by
+        The control, and how it is known.
     distances, verdict
         How far the replay is from the measurement, and whether the path may be used.
     alternatives
@@ -80,6 +93,10 @@ class Calibration(Outcome):
     control: str
     is_assumed: bool
     replayed: FlowTrace | None = None
+    era: str = ""
+    fit: Fit = field(default_factory=Fit)
+    identified: Identification | None = None
+    sent_by: str = ""
     distances: list[Distance] = field(default_factory=list)
     verdict: str = ""
     alternatives: list[Alternative] = field(default_factory=list)
@@ -103,6 +120,11 @@ class Calibration(Outcome):
                 "buffer_bytes": _plain(path.buffer_bytes),
                 "least_buffer_bytes": path.least_buffer_bytes,
                 "drop": path.drop,
+                "queue": self.fit.kind,
+                "queues": self.fit.kinds,
+                "queue_not_known": self.fit.reason,
+                "link_bps": _plain(path.capacity_bps),
+                "others": _plain(path.others),
                 "random_loss": _plain(path.loss),
                 "rate_spread": path.varies,
                 "rates": [
@@ -115,6 +137,8 @@ class Calibration(Outcome):
             "replay": {
                 "cc": self.control,
                 "cc_is_assumed": self.is_assumed,
+                "sent_by": self.sent_by,
+                "probabilities": self.identified.probabilities if self.identified else {},
                 "distances": [vars(distance) for distance in self.distances],
                 "round_trip_distance": far,
                 "verdict": self.verdict,
@@ -148,10 +172,12 @@ class Calibration(Outcome):
         return "\n".join(lines)
 
     def _all_doubts(self) -> list[str]:
-        assumed = []
-        if self.is_assumed and self.distances:
-            assumed = [f"the file does not name the control: {self.control} is assumed (--cc)"]
-        return [*self.path.doubts, *self.flow.doubts, *self.doubts, *assumed]
+        unsure = []
+        if self.is_assumed and self.distances and self.sent_by.startswith(NOT_KNOWN):
+            unsure = [f"the control is not known: {self.control} is replayed (--cc names another)"]
+        kind = [f"kind of queue: {self.fit.reason}"] if self.fit.reason else []
+        doubts = [*self.path.doubts, *kind, *self.flow.doubts, *self.doubts, *unsure]
+        return list(dict.fromkeys(doubts))
 
     def _path_rows(self) -> tuple[list[str], list[list[str]]]:
         path = self.path
@@ -166,21 +192,49 @@ class Calibration(Outcome):
             low, high = percent(path.loss.low, 3), percent(path.loss.high, 3)
             loss = f"{percent(path.loss.value, 3)} [{low}, {high}]"
         spread = "-" if path.varies is None else percent(path.varies)
-        return ["", "estimate [95 % interval]"], [
-            ["bottleneck rate", rate],
+        rows = [["sent by", self.sent_by]]
+        if path.capacity_bps is not None:
+            rows.append(["bottleneck rate", _text(path.capacity_bps, "bit/s")])
+            rows.append(["of it this flow had, while busy", rate])
+        else:
+            rows.append(["bottleneck rate", rate])
+        rows += [
             ["spread of busy rates", spread],
+            ["traffic of others", self._others()],
             ["base round trip", _text(path.base_s, "s")],
             ["buffer", buffer],
-            ["drops", path.drop],
+            ["queue", self._queue()],
             ["random loss", loss],
         ]
+        nearest = self.fit.nearest
+        if nearest is not None and nearest.burst_bytes and self.fit.kind == nearest.kind:
+            burst = self.fit.interval(lambda candidate: candidate.burst_bytes or 0.0)
+            rows.insert(-1, ["bucket of tokens", _text(burst, "B")])
+        return ["", "estimate [95 % interval], or name with its probability"], rows
+
+    def _others(self) -> str:
+        others = self.path.others
+        if others is None:
+            return NOT_KNOWN
+        if self.fit.kind == "codel":
+            return f"{NOT_KNOWN}: if the queue is a fair one, it hides them"
+        return (
+            f"{percent(others.value)} of the link [{percent(others.low)}, {percent(others.high)}]"
+        )
+
+    def _queue(self) -> str:
+        shares = [f"{KINDS[kind]} {share:.2f}" for kind, share in self.fit.kinds.items()]
+        if self.fit.kind == NOT_KNOWN:
+            likely = ", ".join(shares[:3])
+            drops = f"drops: {self.path.drop}"
+            return f"{NOT_KNOWN} ({likely})" if likely else f"{NOT_KNOWN} ({drops})"
+        return shares[0]
 
     def _path_lines(self) -> list[str]:
         return [table(*self._path_rows())]
 
     def _replay_head(self) -> str:
-        era = self.scenario.to_document().get("era", "rfc") if self.scenario else ""
-        return f"replay of {self.control}, sender of era {era}, on this path:"
+        return f"replay of {self.control}, sender of era {self.era}, on this path:"
 
     def _replay_rows(self) -> tuple[list[str], list[list[str]]]:
         rows = []
@@ -312,11 +366,12 @@ def calibrate(
     flow
         Number of the flow, from 1, as `read` prints it.
     control
-        The control of the flow; left out: what the file names, else CUBIC.
+        The control of the flow; left out: what the file names, else what `identify` does, else
+        the nearest of CUBIC, Reno and BBR.
     alternatives
         Controls to try on the path.
     qdiscs
-        Queues to try beside FIFO.
+        Queues to try beside the path's.
     draws
         Paths drawn from the intervals for each alternative.
     workers
@@ -334,46 +389,69 @@ def calibrate(
     evidence = gather(measured)
     guess = estimate(evidence)
     named = control or measured.control
+    senders, answer = list_senders(measured, named, path.name)
     result = Calibration(
-        path.name, _digest(path), measured, evidence, guess, None, named or "cubic",
-        named is None, doubts=list(trace.doubts),
+        path.name, _digest(path), measured, evidence, guess, None, senders[0].control,
+        named is None, identified=answer, doubts=list(trace.doubts),
     )  # fmt: skip
+    result.sent_by = describe_sender(None, named, answer)
     if guess.base_s is None or not (guess.rate_bps or guess.least_rate_bps):
-        if alternatives:
-            raise CaptureError(f"{path}: {'; '.join(guess.doubts)}: nothing can be tried on it")
+        if alternatives or qdiscs:
+            result.doubts.append("so little is known that nothing can be tried on the path")
         return result
     duration_s = max(evidence.duration_s, 1.0)
-    hypotheses = [guess]
-    if guess.drop == "not known" and guess.loss is not None:
-        # Losses may be random or a full queue's: the replay decides.
-        hypotheses.append(replace(guess, loss=None))
-    trials = []
-    for era in ("linux", "rfc"):
-        for hypothesis in hypotheses:
-            scenario = scenario_of(
-                hypothesis, measured, centre(hypothesis, evidence.size_bytes),
-                control=result.control, duration_s=duration_s, era=era,
-                name=f"Path of {path.name}",
-            )  # fmt: skip
-            replayed = replay(scenario, measured.position)
-            distances, verdict = compare(measured, replayed)
-            trials.append((
-                score(distances), era, hypothesis, scenario, replayed, distances, verdict,
-            ))  # fmt: skip
-    # The sender's stack is not known: the nearest is kept.
-    _, era, hypothesis, result.scenario, result.replayed, result.distances, result.verdict = min(
-        trials, key=lambda trial: trial[0]
-    )
+    result.fit = search(
+        guess, measured, evidence, senders=senders, workers=workers,
+        progress=None if progress is None else lambda share: progress(share / 2),
+    )  # fmt: skip
+    if result.fit.sender is not None:
+        result.control = result.fit.sender.control
+        result.sent_by = describe_sender(result.fit.sender, named, answer)
+    result.path = improve(guess, result.fit)
+    _replay(result, senders, duration_s)
     if duration_s > MOST_SECONDS:
         result.doubts.append(f"the replay has the first {MOST_SECONDS:g} s alone")
     if alternatives or qdiscs:
         result.alternatives = try_alternatives(
-            hypothesis, measured, list(dict.fromkeys([result.control, *alternatives])),
-            list(dict.fromkeys(["fifo", *qdiscs])), size_bytes=evidence.size_bytes,
+            result.path, measured, list(dict.fromkeys([result.control, *alternatives])),
+            list(qdiscs), own=result.fit.nearest, size_bytes=evidence.size_bytes,
             duration_s=min(duration_s, TRIED_SECONDS), draws=draws, workers=workers,
-            era=era, progress=progress,
+            era=result.era,
+            progress=None if progress is None else lambda share: progress(0.5 + share / 2),
         )  # fmt: skip
     return result
+
+
+def _replay(result: Calibration, senders: list[Sender], duration_s: float) -> None:
+    """Replay the flow on the nearest path of the search; without one, on what is known."""
+    measured, size_bytes, name = result.flow, result.evidence.size_bytes, f"Path of {result.name}"
+    nearest, sender = result.fit.nearest, result.fit.sender
+    if nearest is not None and sender is not None:
+        scenarios = [(sender.era, scenario_of(
+            result.path, measured, nearest.draw, control=sender.control, qdisc=nearest.qdisc,
+            duration_s=duration_s, era=sender.era, name=name, link_factor=nearest.link_factor,
+        ))]  # fmt: skip
+    else:
+        # Losses may be random or a full queue's, the sender's stack is not known: the replay
+        # decides.
+        is_unsure = result.path.drop == "not known" and result.path.loss is not None
+        paths = [result.path, replace(result.path, loss=None)] if is_unsure else [result.path]
+        scenarios = [
+            (sender.era, scenario_of(
+                path, measured, centre(path, size_bytes), control=sender.control,
+                duration_s=duration_s, era=sender.era, name=name,
+            ))
+            for sender in senders if sender.control == result.control
+            for path in paths
+        ]  # fmt: skip
+    trials = []
+    for era, scenario in scenarios:
+        replayed = replay(scenario, measured.position)
+        distances, verdict = compare(measured, replayed)
+        trials.append((score(distances), era, scenario, replayed, distances, verdict))
+    _, result.era, result.scenario, result.replayed, result.distances, result.verdict = min(
+        trials, key=lambda trial: trial[0]
+    )
 
 
 def _digest(path: File) -> str:

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ackclock.captures.calibrate.others import estimate_others
+from ackclock.captures.calibrate.value import Value
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -32,25 +35,6 @@ _BUSY = 0.15
 """Share of the largest queueing delay above which a bottleneck is taken as busy."""
 VARIES = 0.06
 """Relative spread of busy rates above which the rate is said to vary."""
-
-
-@dataclass(frozen=True)
-class Value:
-    """A number with its interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def clip(self, low: float, high: float) -> Value:
-        """The same within bounds.
-
-        Parameters
-        ----------
-        low, high
-            The bounds.
-        """
-        return Value(*(min(max(x, low), high) for x in (self.value, self.low, self.high)))
 
 
 @dataclass
@@ -77,6 +61,10 @@ class Path:
         Share of packets lost at random.
     varies
         Share by which rates of busy windows spread: a rate that changes, or traffic of others.
+    capacity_bps
+        Rate of the link, where others had a part of it.
+    others
+        Share of the link that others had while it was busy.
     doubts
         What is not known, as sentences.
     facts
@@ -94,8 +82,16 @@ class Path:
     drop: Drop = "not known"
     loss: Value | None = None
     varies: float | None = None
+    capacity_bps: Value | None = None
+    others: Value | None = None
     doubts: list[str] = field(default_factory=list)
     facts: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def link_bps(self) -> float:
+        """Rate at which the bottleneck sends, as far as it is known; 0 if it is not at all."""
+        rate = self.capacity_bps or self.rate_bps
+        return rate.value if rate is not None else self.least_rate_bps or 0.0
 
 
 def estimate(evidence: Evidence) -> Path:
@@ -182,7 +178,10 @@ def _estimate_rate(evidence: Evidence, path: Path) -> None:
     path.rate_bps = Value(middle, middle - half, middle + half)
     low, high = np.percentile(values, [10, 90])
     path.varies = float(high - low) / 2 / middle
-    if path.varies > VARIES:
+    path.capacity_bps, path.others, reason = estimate_others(evidence, path.rate_bps, path.rates)
+    if path.others is None:
+        path.doubts.append(f"whether others sent too is not known: {reason}")
+    if path.others is None and path.varies > VARIES:
         path.doubts.append(
             f"rates of busy windows spread by {100 * path.varies:.0f} %: the link's rate changes,"
             " or others send too; one flow does not show which"
@@ -190,7 +189,7 @@ def _estimate_rate(evidence: Evidence, path: Path) -> None:
 
 
 def _estimate_base(evidence: Evidence, path: Path) -> None:
-    rate = path.rate_bps.value if path.rate_bps else path.least_rate_bps
+    rate = path.link_bps
     if not rate:
         return
     base = evidence.base_s(rate)
@@ -218,7 +217,7 @@ def _peak(evidence: Evidence, low_s: float, high_s: float) -> float:
 def _estimate_drops(evidence: Evidence, path: Path) -> None:
     if path.base_s is None:
         return
-    rate = path.rate_bps.value if path.rate_bps else path.least_rate_bps or 0.0
+    rate = path.link_bps
     base = path.base_s.value
     queues = evidence.rtts_s - base
     packet_s = evidence.size_bytes * 8 / rate
@@ -316,7 +315,7 @@ def _classify(
     if path.rate_bps is None:
         path.doubts.append("without the rate the buffer is known in seconds alone")
         return
-    if path.varies is not None and path.varies > VARIES:
+    if path.capacity_bps is None and path.varies is not None and path.varies > VARIES:
         path.doubts.append("as the rate varies, the buffer is known in seconds alone")
         return
     # Of what the last packet waited for, one was under transmission and no longer in the buffer.
@@ -324,7 +323,8 @@ def _classify(
     middle = float(np.median(values))
     spread = float(1.4826 * np.median(np.abs(values - middle)))
     half = _Z * 1.25 * spread / np.sqrt(len(values)) + 1.5 * evidence.size_bytes
-    half += middle * (path.rate_bps.high - path.rate_bps.low) / 2 / rate
+    speed = path.capacity_bps or path.rate_bps
+    half += middle * (speed.high - speed.low) / 2 / rate
     path.buffer_bytes = Value(middle, max(0.0, middle - half), middle + half)
 
 

@@ -58,9 +58,12 @@ def centre(path: Path, size_bytes: float) -> Draw:
     buffer = path.buffer_bytes.value if path.buffer_bytes else None
     if buffer is None:
         buffer = 2 * size_bytes if path.drop == "policer" else _least_buffer(path, size_bytes)
-    loss = path.loss.value if path.loss is not None and path.drop != "policer" else 0.0
+    is_lossy = path.loss is not None and path.loss.low > 0 and path.drop != "policer"
+    loss = path.loss.value if path.loss is not None and is_lossy else 0.0
     base = path.base_s.value if path.base_s else 0.0
-    return Draw(rate, base, max(buffer, 2 * size_bytes), loss)
+    # The scenario has the flow's part of the link, so that the queue is as long in time.
+    part = rate / path.capacity_bps.value if path.capacity_bps else 1.0
+    return Draw(rate, base, max(buffer * part, 2 * size_bytes), loss)
 
 
 def draw_from(path: Path, size_bytes: float, seed: int) -> Draw:
@@ -93,8 +96,9 @@ def draw_from(path: Path, size_bytes: float, seed: int) -> Draw:
     more = float(np.exp(rng.uniform(0, np.log(4))))
     buffer = middle.buffer_bytes * more
     if path.buffer_bytes is not None:
-        buffer = normal(path.buffer_bytes, buffer)
-    loss = normal(path.loss, 0.0) if path.drop != "policer" else 0.0
+        part = middle.buffer_bytes / max(path.buffer_bytes.value, 1e-9)
+        buffer = normal(path.buffer_bytes, buffer) * part
+    loss = normal(path.loss, 0.0) if middle.loss > 0 else 0.0
     return Draw(rate, base, max(buffer, 2 * size_bytes), loss)
 
 
@@ -109,6 +113,7 @@ def scenario_of(
     seed: int = 1,
     era: str = "linux",
     name: str = "",
+    link_factor: float = 1.0,
 ) -> Scenario:
     """Make the scenario of a path and one flow on it.
 
@@ -130,6 +135,8 @@ def scenario_of(
         Whose defaults the sender has.
     name
         Of the scenario.
+    link_factor
+        By how much the link is faster than the rate, which a policer or a shaper then has.
     """
     from ackclock.scenario.scenario import Scenario
 
@@ -137,15 +144,15 @@ def scenario_of(
     net: dict[str, Any] = {
         "kind": "dumbbell",
         "pairs": 1,
-        "rate": f"{draw.rate_bps:.6g} bps",
+        "rate": f"{link_factor * draw.rate_bps:.6g} bps",
         "rtt": f"{draw.base_s:.6g} s",
         "access_delay": f"{min(1e-3, draw.base_s / 20):.6g} s",
         "buffer": f"{round(draw.buffer_bytes)} B",
         "qdisc": qdisc,
     }
-    if draw.loss > 0 and path.loss is not None and path.loss.low > 0:
+    if draw.loss > 0:
         net["loss"] = float(f"{draw.loss:.4g}")
-    steps = _steps(path, draw, duration_s)
+    steps = _steps(path, draw, duration_s) if link_factor == 1 else []
     if steps:
         net["schedule"] = {"steps": steps}
         if "loss" in net:

@@ -80,11 +80,12 @@ def read(
 @click.option("--flow", type=click.IntRange(min=1), default=1, show_default=True, metavar="NUMBER",
               help="Number of the flow, as `ackclock read` prints it.")  # fmt: skip
 @click.option("--cc", "control", metavar="NAME",
-              help="Control of the flow; left out: what the file names, else cubic.")  # fmt: skip
-@click.option("--try", "alternatives", metavar="NAMES",
-              help="Controls to try on the path, as in --try bbr3,cubic,copa.")  # fmt: skip
+              help="Control of the flow; left out: named in FILE, else identified.")  # fmt: skip
+@click.option("--try", "alternatives", metavar="NAMES", default="cubic,aimd,bbr,vegas",
+              show_default=True,
+              help='Controls to try on the path, as in --try bbr3,copa; "" for none.')  # fmt: skip
 @click.option("--qdisc", "qdiscs", metavar="NAMES",
-              help="Queues to try beside FIFO, as in --qdisc fq-codel.")  # fmt: skip
+              help="Queues to try beside the path's, as in --qdisc fq-codel.")  # fmt: skip
 @click.option("--draws", type=click.IntRange(2, 1000), default=20, show_default=True,
               help="Paths drawn from the intervals for each alternative.")  # fmt: skip
 @_source
@@ -108,10 +109,11 @@ def calibrate(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Estimate the path behind a flow of FILE, replay the flow on it, try others on it.
+    """Say what path a flow of FILE had, what sent it, and what others would have done.
 
-    Rate, base round trip, buffer, kind of drops and random loss have an interval each, or are
-    said not to be known. --out has the path as a scenario, path.toml.
+    Rate, traffic of others, base round trip, buffer and random loss have an interval each, kinds
+    of queues and controls a probability, or it is said that they cannot be known. --out has a page
+    with figures, and the path as a scenario, path.toml.
     """
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
@@ -153,7 +155,7 @@ def identify(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Identify the congestion control of a flow of FILE, captured near its sender.
+    """Identify the congestion control of a flow of FILE, captured near one of its ends.
 
     Prints the probability of each control that ackclock has, and of none of them.
     """

@@ -1,0 +1,26 @@
+"""A number with its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Value"]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def clip(self, low: float, high: float) -> Value:
+        """The same within bounds.
+
+        Parameters
+        ----------
+        low, high
+            The bounds.
+        """
+        return Value(*(min(max(x, low), high) for x in (self.value, self.low, self.high)))

@@ -389,6 +389,7 @@ crate::registry! {
         "cc/model/bbr3/bbr2.rs" => model::bbr3::bbr2::Bbr2,
         "cc/model/bbr3.rs" => model::bbr3::Bbr3,
         "cc/model/c4.rs" => model::c4::C4,
+        "cc/model/c4_02.rs" => model::c4_02::C402,
         "cc/model/vivace.rs" => model::vivace::Vivace,
     }
 }

@@ -253,7 +253,7 @@ fn segments(flow: &PlanFlow, until: Time) -> f64 {
 /// Kurose, ACM SIGCOMM 1998, doi:10.1145/285243.285291, equation 32, or of CUBIC (RFC 9438 section 5), if that is more.
 /// Controls that do not respond to losses send what they would without.
 fn lossy(plan: &Plan, flow: &PlanFlow, rtt_s: f64, active_s: f64) -> f64 {
-    const IGNORE: [&str; 7] = ["bbr", "bbr2", "bbr3", "c4", "vivace", "copa", "fast"];
+    const IGNORE: [&str; 8] = ["bbr", "bbr2", "bbr3", "c4", "c4-02", "vivace", "copa", "fast"];
     let passed = flow.route.iter().map(|l| 1.0 - plan.links[l.index()].settings.loss);
     let p = 1.0 - passed.product::<f64>();
     let name = match &*flow.sender {

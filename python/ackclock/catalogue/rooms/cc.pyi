@@ -888,6 +888,20 @@ class Bbr3(Record):
 class C4(Record):
     r"""C4.
 
+    cruising_eras: Eras of Cruising before a probe. Range: at least 1 (round trips).
+    initial_eras: Eras without increase that end Initial. Range: at least 1 (round trips).
+    saved_cwnd: Window of an earlier connection, which is tried from the first acknowledgement on. Range: at least 4 (segments).
+    """
+    def __init__(
+        self,
+        cruising_eras: int | None = 2,
+        initial_eras: int | None = 3,
+        saved_cwnd: float | None = ...,
+    ) -> None: ...
+
+class C402(Record):
+    r"""C4 of draft -02.
+
     cruising_eras: Eras of Cruising before a push. Range: at least 1 (round trips).
     initial_eras: Eras without increase that end Initial. Range: at least 1 (round trips).
     """

@@ -1,29 +1,29 @@
 //! C4: paces at a nominal rate, allows for the path's jitter, and is the more sensitive the faster it is.
 //!
-//! Made for real-time media: it holds the largest delivery rate, lowers it when delay or loss show congestion, and pushes
-//! it now and then.
+//! Made for real-time media: it holds the largest delivery rate, lowers it when losses or marks show congestion, probes for
+//! more now and then, and pushes on as long as the rate rises.
 //!
-//! **Source**: draft-huitema-ccwg-c4-spec (the editors' copy; -02 of 26 February 2026 is the newest that was published), sections "C4 variables", "States and Transition", "Handling of congestion
-//! signals".
+//! **Source**: draft-huitema-ccwg-c4-spec-04 (July 2026), by the implementation that its authors aligned with it: picoquic,
+//! `c4.c` of 7 July 2026, read and not copied. Of the draft's own text only the beginning could be had; what both share with
+//! draft -02 (`c4-02`) is of that text.
 //!
 //! **Rule** (an era is a round trip by packets; R = nominal rate, M = nominal max RTT, s = sensitivity in [0, 1])
 //! ```text
-//! paced at alpha R, cwnd = alpha R M, >= 2;  alpha: Initial 2, Recovery 15/16, Cruising 1, Pushing 5/4 or 17/16
-//! R rises to delivered / max(RTT, send delay, ACK delay) of each ACK, unless congested in Recovery
-//! M: after an era sent at alpha <= 1: its largest RTT (at most min + 250 ms) if more, else M <- (7 M + it) / 8
-//! Initial -> Recovery: no increase of R in 3 eras, or congestion;  Recovery: one era -> Cruising, or Initial after 3
-//!   pushes that raised R;  Cruising: 4 eras -> Pushing;  Pushing: one era -> Recovery
-//! delay: RTT > M + min(25 ms, f M), f = 1/16 + (1 - s) 3/16:  R <- (1 - beta) R, beta = (RTT - M - t) / t, <= 1/4
-//! loss:  smoothed loss rate > 0.02 + (1 - s) / 2:   R <- 3/4 R
-//! s: 0 up to 50 kB/s, 0.92 at 1 MB/s, 1 from 10 MB/s, linear between
+//! paced at alpha R, cwnd = alpha R (M + min(15 ms, M / 4));  alpha: Initial 2, Recovery 15/16, Cruising 1, Pushing 1.227
+//! R rises to each ACK's rate, unless congested in Recovery;  M: of eras sent at alpha <= 1, as in c4-02, >= 1 ms
+//! Initial: cwnd + acked / 8^n, paced at 1,048,576 bit/s or more; n eras without increase; n = 3, or a signal -> Recovery
+//! Recovery: one era;  R risen: level + 1, else level 1;  two in a row congested: R <= the largest rate since
+//!   level > 3 -> Initial (alpha 2), > 1 -> Pushing, else Cruising: 2 eras -> Probing: one era at 17/16 -> Recovery
+//! Pushing: goes on while R rises by more than 3/4 of the gain, else one era -> Recovery
+//! delay: RTT > M + min(25 ms, f M) after an era at alpha > 1, a signal in Recovery: alpha 7/8, and the era begins anew
+//! loss rate > 0.02 + (1 - s) / 2:  in Cruising R, M <- (1 - (1 + s) / 8) of it;  -> Recovery, without if it was a push
+//! resuming: saved_cwnd, paced over the first RTT, for two eras of full flights -> Recovery
 //! ```
-//! Deviations: the time in which segments were delivered begins with the last delivery before the packet left, not with
-//! the packet, as else R is too high by a segment a round trip, and a queue builds up that M takes for jitter.
-//! The draft's condition for updating R has its inequality the other way round from its text, which is followed.
-//! A first push, of which no predecessor succeeded, is of 17/16. CE marks, which the draft leaves open, count as a loss
-//! above the threshold, once a window. A retransmission timeout does not change R (the draft does not answer timers); the
-//! window is 2 until the next ACK. picoquic's `c4.c` (2026) has beside the draft: the smoothed loss rate begins anew after each
-//! Recovery, losses of packets from before it do not count, CE marks by an average as DCTCP's, quanta of 4 ms.
+//! Deviations: CE marks, of which picoquic has an average as DCTCP's, are a signal that takes a quarter of R, once a window,
+//! and after which a push that brings nothing is followed by probes at 33/32. The window of Initial does not grow by what was
+//! sent while the application limited, and the peak of short trains of packets does not raise it. The time in which segments
+//! were delivered begins with the last delivery before the packet left. A retransmission timeout changes nothing but that the
+//! window is 2 until the next ACK.
 //!
 //! Defaults by era: the same in all.
 
@@ -39,50 +39,80 @@ use crate::units::{BitRate, Span, Time};
 const LEAST: f64 = 2.0;
 /// `MAX_JITTER` in seconds.
 const MAX_JITTER: f64 = 0.25;
+/// Smallest nominal max RTT in seconds; below, Cruising is a little faster.
+const LEAST_MAX_RTT: f64 = 0.001;
+const SHORT_CRUISE: f64 = 1.0 + 48.0 / 1024.0;
+const INITIAL_ALPHA: f64 = 2.0;
 const RECOVERY_ALPHA: f64 = 15.0 / 16.0;
-const CAREFUL_PUSH: f64 = 17.0 / 16.0;
-const FULL_PUSH: f64 = 5.0 / 4.0;
-/// Part of the rate that a loss takes, and most that delay takes.
+const SECOND_RECOVERY_ALPHA: f64 = 7.0 / 8.0;
+const PUSH_ALPHA: f64 = 1256.0 / 1024.0;
+/// Gains of probes by level.
+const PROBES: [f64; 4] = [33.0 / 32.0, LOW_PUSH, 1.5, 3.0];
+/// Above this gain the rate shows whether a push succeeded; at most this, that it rose at all.
+const LOW_PUSH: f64 = 17.0 / 16.0;
+const DEFAULT_LEVEL: usize = 1;
+/// Part of the rate that delay and marks take at most, and losses at the highest sensitivity.
 const BETA: f64 = 0.25;
 /// Largest delay threshold in seconds.
 const MOST_DELAY: f64 = 0.025;
-/// Packets delivered before a loss may end Initial.
-const FIRST_PACKETS: u64 = 20;
+/// Time that the window allows beyond the nominal max RTT in seconds, at most a quarter of that.
+const MARGIN: f64 = 0.015;
+/// Acknowledgements and losses before a loss may end Initial.
+const FIRST_EVENTS: u64 = 20;
+/// Eras of Resuming.
+const RESUMING_ERAS: u32 = 2;
+/// Least pacing rate in Initial in bit/s.
+const INITIAL_PACING: f64 = 1_048_576.0;
 const QUANTUM_BYTES: f64 = 65_536.0;
+/// Length of a quantum in seconds.
+const QUANTUM: f64 = 4.0 / 1024.0;
 /// Data rates in B/s and the sensitivity at each.
-const SENSITIVITY: [(f64, f64); 3] = [(50e3, 0.0), (1e6, 0.92), (10e6, 1.0)];
+const SENSITIVITY: [(f64, f64); 3] = [(50e3, 0.0), (1e6, 963.0 / 1024.0), (10e6, 1.0)];
 
 /// Parameters of C4.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct C4Params {
-    /// Eras of Cruising before a push.
+    /// Eras of Cruising before a probe.
     #[schemars(range(min = 1), extend("x-unit" = "round trips"))]
     pub cruising_eras: u32,
     /// Eras without increase that end Initial.
     #[schemars(range(min = 1), extend("x-unit" = "round trips"))]
     pub initial_eras: u32,
+    /// Window of an earlier connection, which is tried from the first acknowledgement on; left out: none.
+    #[schemars(range(min = 4), extend("x-unit" = "segments"))]
+    pub saved_cwnd: Option<f64>,
 }
 
 impl Default for C4Params {
     fn default() -> Self {
-        Self { cruising_eras: 4, initial_eras: 3 }
+        Self { cruising_eras: 2, initial_eras: 3, saved_cwnd: None }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Initial,
+    Resuming,
     Recovery,
     Cruising,
+    Probing,
     Pushing,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Event {
-    /// A round trip of so many seconds, beyond the largest.
-    Delay(f64),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Signs {
+    Delay,
     Loss,
+    Marks,
+}
+
+/// How the rate answered the last push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Growth {
+    None,
+    Slow,
+    Fast,
 }
 
 /// C4. Rates in segments per second, times in seconds.
@@ -97,24 +127,40 @@ pub struct C4 {
     running_min_rtt: f64,
     era_min_rtt: f64,
     era_max_rtt: f64,
+    /// When the era began, and the last acknowledgement came.
+    era_began: Time,
+    now: Time,
+    /// Segments delivered in total.
+    delivered: u64,
     alpha: f64,
     alpha_previous: f64,
-    /// Eras in the present state; in Initial, since the rate last rose.
-    eras: u32,
-    era_rate: f64,
+    /// The window of Initial.
+    initial_cwnd: f64,
+    /// Acknowledgements and losses in Initial.
+    events: u64,
+    eras_without_increase: u32,
+    eras_resuming: u32,
+    cruises_left: u32,
+    level: usize,
+    /// Nominal rate before the last push, and its gain.
+    rate_before: f64,
+    push_alpha: f64,
+    /// The network and not the application limited deliveries since then.
+    was_not_limited: bool,
     congested: bool,
-    /// Gain of the push whose outcome Recovery awaits.
-    pushed: Option<f64>,
-    push_began: u64,
-    push_succeeded: bool,
-    successes: u32,
-    /// The nominal rate at the end of the last Recovery.
-    recovered_rate: f64,
+    marked_after_push: bool,
+    /// Recoveries in a row that were congested, and the largest rate since the last.
+    congestions: u32,
+    recent_rate: f64,
+    delay_excess: f64,
     restarted_for_jitter: bool,
     loss_rate: f64,
+    /// Segments declared lost since the last acknowledgement.
     pending_losses: u32,
     /// The timer declared losses, which say nothing.
     timed_out: bool,
+    /// Smoothed round trip of the path.
+    srtt: f64,
 }
 
 impl About<CcEnv> for C4 {
@@ -122,7 +168,7 @@ impl About<CcEnv> for C4 {
     const INFO: Info = Info {
         name: "c4",
         title: "C4",
-        source: "draft-huitema-ccwg-c4-spec",
+        source: "draft-huitema-ccwg-c4-spec-04",
         status: Status::Variant,
     };
 
@@ -138,20 +184,30 @@ impl About<CcEnv> for C4 {
             running_min_rtt: f64::INFINITY,
             era_min_rtt: f64::INFINITY,
             era_max_rtt: 0.0,
-            alpha: 2.0,
-            alpha_previous: 2.0,
-            eras: 0,
-            era_rate: 0.0,
+            era_began: Time::ZERO,
+            now: Time::ZERO,
+            delivered: 0,
+            alpha: INITIAL_ALPHA,
+            alpha_previous: INITIAL_ALPHA,
+            initial_cwnd: 0.0,
+            events: 0,
+            eras_without_increase: 0,
+            eras_resuming: 0,
+            cruises_left: 0,
+            level: DEFAULT_LEVEL,
+            rate_before: 0.0,
+            push_alpha: INITIAL_ALPHA,
+            was_not_limited: false,
             congested: false,
-            pushed: None,
-            push_began: 0,
-            push_succeeded: false,
-            successes: 0,
-            recovered_rate: 0.0,
+            marked_after_push: false,
+            congestions: 0,
+            recent_rate: 0.0,
+            delay_excess: 0.0,
             restarted_for_jitter: false,
             loss_rate: 0.0,
             pending_losses: 0,
             timed_out: false,
+            srtt: 0.0,
         })
     }
 }
@@ -174,168 +230,280 @@ impl C4 {
         (fraction * self.nominal_max_rtt).min(MOST_DELAY)
     }
 
-    fn enter(&mut self, state: State, delivered: u64) {
-        self.alpha_previous = self.alpha;
-        self.alpha = match state {
-            State::Initial => 2.0,
-            State::Recovery => RECOVERY_ALPHA,
-            State::Cruising => 1.0,
-            State::Pushing if self.push_succeeded => FULL_PUSH,
-            State::Pushing => CAREFUL_PUSH,
-        };
-        if state == State::Pushing {
-            self.pushed = Some(self.alpha);
-            self.push_began = delivered;
+    fn growth(&self) -> Growth {
+        if self.push_alpha <= LOW_PUSH {
+            let has_risen = self.nominal_rate > self.rate_before && !self.congested;
+            return if has_risen { Growth::Fast } else { Growth::None };
         }
-        (self.state, self.eras) = (state, 0);
-        self.begin_era(delivered);
+        let target = |share: f64| self.rate_before * (1.0 + share * (self.push_alpha - 1.0));
+        if self.nominal_rate > target(0.75) {
+            Growth::Fast
+        } else if self.nominal_rate >= target(0.25) {
+            Growth::Slow
+        } else {
+            Growth::None
+        }
     }
 
-    fn begin_era(&mut self, delivered: u64) {
-        self.rounds.restart(delivered);
+    fn reset_growth(&mut self) {
+        (self.congested, self.was_not_limited) = (false, false);
+        self.rate_before = self.nominal_rate;
+        self.push_alpha = self.alpha;
+    }
+
+    fn begin_era(&mut self) {
+        self.rounds.restart(self.delivered);
+        self.era_began = self.now;
         (self.era_min_rtt, self.era_max_rtt) = (f64::INFINITY, 0.0);
-        self.era_rate = self.nominal_rate;
+        self.alpha_previous = self.alpha;
+    }
+
+    fn enter_initial(&mut self, cwnd: f64) {
+        self.state = State::Initial;
+        self.initial_cwnd = cwnd;
+        (self.level, self.alpha) = (DEFAULT_LEVEL, INITIAL_ALPHA);
+        (self.events, self.eras_without_increase) = (0, 0);
+        self.begin_era();
+        self.reset_growth();
+    }
+
+    fn leave_initial(&mut self) {
+        if self.nominal_rate <= 0.0 {
+            return;
+        }
+        self.nominal_max_rtt = (self.initial_cwnd / 2.0 / self.nominal_rate).max(LEAST_MAX_RTT);
+        (self.eras_without_increase, self.level) = (0, DEFAULT_LEVEL);
+        self.enter_recovery(None);
+    }
+
+    fn enter_resuming(&mut self) {
+        self.nominal_max_rtt = self.nominal_max_rtt.max(self.srtt);
+        (self.state, self.eras_resuming) = (State::Resuming, 0);
+        self.alpha = PROBES[3];
+        self.reset_growth();
+        self.begin_era();
+    }
+
+    fn enter_recovery(&mut self, signs: Option<Signs>) {
+        if self.state == State::Initial {
+            self.reset_growth();
+        }
+        if self.state != State::Recovery {
+            self.marked_after_push = signs == Some(Signs::Marks);
+            self.state = State::Recovery;
+            self.begin_era();
+            self.alpha = RECOVERY_ALPHA;
+        }
+    }
+
+    fn leave_recovery(&mut self, cwnd: f64) {
+        if self.growth() == Growth::None {
+            if self.was_not_limited {
+                self.level = if self.marked_after_push { 0 } else { DEFAULT_LEVEL };
+            }
+            self.congestions = if self.congested { self.congestions + 1 } else { 0 };
+            if self.congestions >= 2 && self.recent_rate > 0.0 {
+                self.nominal_rate = self.nominal_rate.min(self.recent_rate);
+            }
+        } else {
+            if !self.marked_after_push && self.eras_resuming == 0 {
+                self.level += 1;
+            }
+            self.congestions = 0;
+        }
+        (self.eras_resuming, self.recent_rate) = (0, 0.0);
+        self.reset_growth();
+        (self.delay_excess, self.loss_rate) = (0.0, 0.0);
+        if self.level >= PROBES.len() {
+            self.enter_initial(cwnd);
+        } else if self.level > DEFAULT_LEVEL {
+            self.alpha = PUSH_ALPHA;
+            self.state = State::Pushing;
+            self.reset_growth();
+            self.begin_era();
+        } else {
+            self.begin_era();
+            if self.cruises_left == 0 {
+                self.cruises_left = if self.level == 0 { 1 } else { self.params.cruising_eras };
+            }
+            self.alpha = if self.srtt < LEAST_MAX_RTT { SHORT_CRUISE } else { 1.0 };
+            self.state = State::Cruising;
+        }
     }
 
     /// Updates the round trips by those of an era that was sent at the nominal rate or less.
     fn update_rtts(&mut self) {
-        if self.alpha_previous > 1.0 || self.era_max_rtt == 0.0 {
+        if self.era_max_rtt == 0.0 {
             return;
         }
-        self.running_min_rtt = if self.era_min_rtt < self.running_min_rtt {
-            self.era_min_rtt
-        } else {
-            (7.0 * self.running_min_rtt + self.era_min_rtt) / 8.0
-        };
-        let largest = self.era_max_rtt.min(self.running_min_rtt + MAX_JITTER);
-        self.nominal_max_rtt = if largest > self.nominal_max_rtt {
-            largest
-        } else {
-            (7.0 * self.nominal_max_rtt + largest) / 8.0
-        };
+        if self.alpha_previous <= 1.0 {
+            self.running_min_rtt = if self.era_min_rtt < self.running_min_rtt {
+                self.era_min_rtt
+            } else {
+                (7.0 * self.running_min_rtt + self.era_min_rtt) / 8.0
+            };
+            let largest = self.era_max_rtt.min(self.running_min_rtt + MAX_JITTER);
+            self.nominal_max_rtt = if largest > self.nominal_max_rtt {
+                largest
+            } else {
+                (7.0 * self.nominal_max_rtt + largest) / 8.0
+            };
+        }
+        self.nominal_max_rtt = self.nominal_max_rtt.max(LEAST_MAX_RTT);
     }
 
-    fn end_era(&mut self, limited: bool, delivered: u64) {
-        if self.state != State::Initial {
-            self.update_rtts();
+    /// Whether a first Initial that jitter or others cut short is to be tried again.
+    fn restarts_for_jitter(&self) -> bool {
+        !self.restarted_for_jitter
+            && self.nominal_max_rtt > 0.05
+            && self.nominal_rate * self.mss < 1e6
+            && 5.0 * self.running_min_rtt < 2.0 * self.nominal_max_rtt
+    }
+
+    fn end_era(&mut self, limited: bool, cwnd: f64) {
+        if self.state == State::Initial {
+            if self.growth() != Growth::None {
+                self.eras_without_increase = 0;
+            } else if self.was_not_limited && self.nominal_rate > 0.0 {
+                self.eras_without_increase += 1;
+            }
+            self.begin_era();
+            if self.eras_without_increase >= self.params.initial_eras {
+                self.leave_initial();
+            } else {
+                self.reset_growth();
+            }
+            return;
+        }
+        self.update_rtts();
+        if self.restarts_for_jitter() {
+            self.restarted_for_jitter = true;
+            return self.enter_initial(cwnd);
         }
         match self.state {
-            State::Initial => {
-                if self.nominal_rate > self.era_rate {
-                    self.eras = 0;
-                } else if !limited {
-                    self.eras += 1;
-                }
-                if self.eras >= self.params.initial_eras {
-                    self.congested = false;
-                    return self.enter(State::Recovery, delivered);
-                }
-            }
-            State::Recovery => return self.leave_recovery(delivered),
+            State::Initial => {}
+            State::Recovery => self.leave_recovery(cwnd),
             State::Cruising => {
-                self.eras += 1;
-                if self.eras >= self.params.cruising_eras && !limited {
-                    return self.enter(State::Pushing, delivered);
+                self.cruises_left = self.cruises_left.saturating_sub(1);
+                self.begin_era();
+                if self.cruises_left == 0 && !limited {
+                    self.alpha = PROBES[self.level];
+                    self.push_alpha = self.alpha;
+                    self.begin_era();
+                    self.state = State::Probing;
                 }
             }
-            State::Pushing => {
-                self.congested = false;
-                return self.enter(State::Recovery, delivered);
+            State::Pushing if self.growth() == Growth::Fast => {
+                self.reset_growth();
+                self.begin_era();
             }
-        }
-        self.alpha_previous = self.alpha;
-        self.begin_era(delivered);
-    }
-
-    fn leave_recovery(&mut self, delivered: u64) {
-        if let Some(alpha) = self.pushed.take() {
-            let needed = if alpha <= CAREFUL_PUSH { 1.0 } else { 1.0 + (alpha - 1.0) / 4.0 };
-            let risen = self.nominal_rate > self.recovered_rate * needed;
-            self.push_succeeded = risen && !self.congested;
-            self.successes = if self.push_succeeded { self.successes + 1 } else { 0 };
-        }
-        self.congested = false;
-        self.recovered_rate = self.nominal_rate;
-        let jitter = self.running_min_rtt < self.nominal_max_rtt * 0.4;
-        let restart = jitter && !self.restarted_for_jitter;
-        self.restarted_for_jitter |= jitter;
-        if self.successes >= 3 || restart {
-            self.successes = 0;
-            self.enter(State::Initial, delivered);
-        } else {
-            self.enter(State::Cruising, delivered);
+            State::Probing | State::Pushing => self.enter_recovery(None),
+            State::Resuming => {
+                self.eras_resuming += 1;
+                if self.eras_resuming >= RESUMING_ERAS {
+                    self.enter_recovery(None);
+                } else {
+                    self.begin_era();
+                }
+            }
         }
     }
 
     fn measure(&mut self, rs: &RateSample) {
         let Some(rtt) = rs.rtt.map(Span::seconds) else { return };
-        if self.nominal_max_rtt == 0.0 {
-            (self.nominal_max_rtt, self.running_min_rtt) = (rtt, rtt);
-        }
         self.era_min_rtt = self.era_min_rtt.min(rtt);
         self.era_max_rtt = self.era_max_rtt.max(rtt);
+        self.running_min_rtt = self.running_min_rtt.min(rtt);
+        if self.nominal_max_rtt == 0.0 {
+            self.nominal_max_rtt = rtt.max(LEAST_MAX_RTT);
+            self.delay_excess = 0.0;
+        } else {
+            let most = self.nominal_max_rtt + self.delay_threshold();
+            self.delay_excess = (rtt - most).max(0.0);
+        }
+    }
+
+    fn raise_rate(&mut self, rs: &RateSample) {
+        let Some(rtt) = rs.rtt.map(Span::seconds) else { return };
         let elapsed = rtt.max(rs.send_elapsed.seconds()).max(rs.ack_elapsed.seconds());
+        if !rs.has_data || elapsed <= 0.0 {
+            return;
+        }
+        let rate = rs.delivered as f64 / elapsed;
+        self.recent_rate = self.recent_rate.max(rate);
         let holds_rate = self.state == State::Recovery && self.congested;
-        if rs.has_data && elapsed > 0.0 && !holds_rate {
-            self.nominal_rate = self.nominal_rate.max(rs.delivered as f64 / elapsed);
+        if rate > self.nominal_rate && !holds_rate {
+            self.was_not_limited = true;
+            self.nominal_rate = rate;
+        } else if rs.delivered as f64 > self.running_min_rtt * self.nominal_rate {
+            self.was_not_limited = true;
         }
     }
 
-    /// What this acknowledgement shows of congestion.
-    fn detect(&mut self, rs: &RateSample) -> Option<Event> {
-        let mut event = None;
-        if let Some(rtt) = rs.rtt.map(Span::seconds)
-            && rtt > self.nominal_max_rtt + self.delay_threshold()
-        {
-            event = Some(Event::Delay(rtt));
-        }
-        self.loss_rate *= (15.0_f64 / 16.0).powf(f64::from(rs.newly_acked));
-        let threshold = 0.02 + 0.5 * (1.0 - self.sensitivity());
-        if std::mem::take(&mut self.timed_out) {
-            self.pending_losses = 0;
-        }
-        for _ in 0..std::mem::take(&mut self.pending_losses) {
-            self.loss_rate = (1.0 + 15.0 * self.loss_rate) / 16.0;
-            if self.loss_rate > threshold {
-                event = Some(Event::Loss);
-            }
-        }
-        event
-    }
-
-    /// Answers congestion; `in_push` says that the packet it is tied to left while pushing. True if that ended the era.
-    fn answer(&mut self, event: Event, in_push: bool, delivered: u64) -> bool {
-        match self.state {
-            State::Recovery => {
-                self.congested = true;
-                return false;
-            }
-            State::Initial => {
-                let counts = match event {
-                    Event::Delay(_) => self.eras >= 2,
-                    Event::Loss => delivered > FIRST_PACKETS,
-                };
-                if !counts {
-                    return false;
-                }
-            }
-            State::Cruising | State::Pushing => {
-                if !(self.state == State::Pushing && in_push) {
-                    self.nominal_rate *= 1.0 - self.beta(event);
-                }
-            }
-        }
+    /// Answers signs of congestion.
+    fn answer(&mut self, signs: Signs) {
+        let beta = match signs {
+            Signs::Loss => BETA * (1.0 + self.sensitivity()) / 2.0,
+            Signs::Marks => BETA,
+            Signs::Delay => (self.delay_excess / self.delay_threshold()).min(BETA),
+        };
         self.congested = true;
-        self.enter(State::Recovery, delivered);
-        true
+        if signs != Signs::Delay {
+            self.delay_excess = 0.0;
+        }
+        if self.state == State::Recovery {
+            if self.alpha == RECOVERY_ALPHA {
+                self.alpha = SECOND_RECOVERY_ALPHA;
+                self.rounds.restart(self.delivered);
+                self.era_began = self.now;
+            }
+            self.marked_after_push |= signs == Signs::Marks;
+            return;
+        }
+        if !matches!(self.state, State::Probing | State::Pushing) {
+            self.nominal_rate *= 1.0 - beta;
+            if signs == Signs::Loss {
+                self.nominal_max_rtt = (self.nominal_max_rtt * (1.0 - beta)).max(LEAST_MAX_RTT);
+            }
+        }
+        self.enter_recovery(Some(signs));
     }
 
-    fn beta(&self, event: Event) -> f64 {
-        match event {
-            Event::Loss => BETA,
-            Event::Delay(rtt) => {
-                let threshold = self.delay_threshold();
-                ((rtt - self.nominal_max_rtt - threshold) / threshold).clamp(0.0, BETA)
+    /// Whether delay, or marks, end Initial.
+    fn has_stalled(&self) -> bool {
+        self.delay_excess > 0.0
+            && self.eras_without_increase > 1
+            && self.rate_before >= self.nominal_rate
+    }
+
+    fn detect_delay(&mut self) {
+        if self.state == State::Initial {
+            if self.has_stalled() {
+                self.leave_initial();
+            }
+        } else if self.delay_excess > 0.0 && self.alpha_previous > 1.0 {
+            self.answer(Signs::Delay);
+        }
+    }
+
+    fn detect_losses(&mut self, newly_acked: u32) {
+        self.loss_rate *= (15.0_f64 / 16.0).powf(f64::from(newly_acked));
+        let lost = std::mem::take(&mut self.pending_losses);
+        if std::mem::take(&mut self.timed_out) {
+            return;
+        }
+        for _ in 0..lost {
+            self.loss_rate = (1.0 + 15.0 * self.loss_rate) / 16.0;
+            if self.loss_rate <= 0.02 + 0.5 * (1.0 - self.sensitivity()) {
+                continue;
+            }
+            if self.state == State::Initial {
+                self.events += 1;
+                if self.events > FIRST_EVENTS {
+                    self.leave_initial();
+                }
+            } else {
+                self.answer(Signs::Loss);
             }
         }
     }
@@ -344,31 +512,83 @@ impl C4 {
         self.nominal_rate > 0.0 && self.nominal_max_rtt > 0.0
     }
 
-    fn set_window(&self, window: &mut Window) {
-        if self.is_assessed() {
-            window.cwnd = (self.alpha * self.nominal_rate * self.nominal_max_rtt).max(LEAST);
+    /// Pacing rate in segments a second.
+    fn paced(&self) -> f64 {
+        match (self.state, self.params.saved_cwnd) {
+            (State::Resuming, Some(saved)) if self.srtt > 0.0 => saved / self.srtt,
+            (State::Initial, _) => {
+                (self.alpha * self.nominal_rate).max(INITIAL_PACING / self.wire_bits)
+            }
+            _ => self.alpha * self.nominal_rate,
         }
+    }
+
+    fn set_window(&mut self, window: &mut Window) {
+        if !self.is_assessed() {
+            return;
+        }
+        let target = self.alpha * self.nominal_rate * self.nominal_max_rtt;
+        let cwnd = match (self.state, self.params.saved_cwnd) {
+            (State::Initial, _) => {
+                self.initial_cwnd = self.initial_cwnd.max(target);
+                self.initial_cwnd
+            }
+            (State::Resuming, Some(saved)) => saved,
+            _ => {
+                let margin = MARGIN.min(self.nominal_max_rtt / 4.0);
+                let gained = (self.alpha - 1.0) * self.nominal_rate * self.nominal_max_rtt;
+                let is_push = matches!(self.state, State::Probing | State::Pushing);
+                let least = if is_push { (1.0 - gained).max(0.0) } else { 0.0 };
+                target + self.alpha * self.nominal_rate * margin + least
+            }
+        };
+        window.cwnd = cwnd.max(LEAST);
     }
 }
 
 impl CongestionControl for C4 {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let Some(rs) = ack.sample else { return };
+        (self.now, self.delivered, self.srtt) = (ack.now, ack.delivered, ack.srtt.seconds());
+        if self.initial_cwnd == 0.0 {
+            self.initial_cwnd = window.cwnd;
+        }
         self.measure(&rs);
-        let in_push = rs.prior_delivered >= self.push_began;
-        let event = self.detect(&rs);
-        let answered = event.is_some_and(|event| self.answer(event, in_push, ack.delivered));
-        if !answered && rs.has_data {
+        self.detect_delay();
+        self.detect_losses(rs.newly_acked);
+        if rs.has_data {
+            self.raise_rate(&rs);
+            if self.state == State::Initial {
+                self.events += 1;
+                if !rs.is_app_limited {
+                    let divisor = 8_f64.powf(f64::from(self.eras_without_increase));
+                    self.initial_cwnd += f64::from(rs.newly_acked) / divisor;
+                }
+                if self.params.saved_cwnd.is_some() && self.events == 1 && self.srtt > 0.0 {
+                    self.enter_resuming();
+                }
+            } else if let (State::Resuming, Some(saved)) = (self.state, self.params.saved_cwnd)
+                && f64::from(ack.in_flight) * 17.0 / 16.0 < saved
+            {
+                // What was not sent at the saved rate shows nothing of it.
+                self.rounds.restart(ack.delivered);
+            }
             self.rounds.on_delivered(rs.prior_delivered, ack.delivered);
             if self.rounds.started {
-                self.end_era(rs.is_app_limited, ack.delivered);
+                self.end_era(rs.is_app_limited, window.cwnd);
+            } else if self.state == State::Pushing && self.growth() == Growth::Fast {
+                self.reset_growth();
+                self.begin_era();
             }
         }
         self.set_window(window);
     }
 
-    fn on_lost(&mut self, _window: &mut Window, _lost: &Lost) {
-        self.pending_losses += 1;
+    fn on_lost(&mut self, _window: &mut Window, lost: &Lost) {
+        // Losses of packets that left before Recovery say nothing new.
+        if self.state != State::Recovery || lost.sent_at >= self.era_began {
+            self.pending_losses += 1;
+        }
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
@@ -377,16 +597,17 @@ impl CongestionControl for C4 {
                 self.timed_out = true;
                 window.cwnd = LEAST.min(window.cwnd);
             }
-            Signal::EcnEcho if self.state == State::Cruising => {
-                self.nominal_rate *= 1.0 - BETA;
-                self.alpha = RECOVERY_ALPHA;
-                self.state = State::Recovery;
-                self.congested = true;
+            Signal::EcnEcho if self.state == State::Initial => {
+                if self.has_stalled() {
+                    self.leave_initial();
+                }
+            }
+            Signal::EcnEcho => {
+                self.answer(Signs::Marks);
                 let before = window.cwnd;
                 self.set_window(window);
                 window.cwnd = window.cwnd.min(before);
             }
-            Signal::EcnEcho => self.congested = true,
             Signal::FastRetransmit { .. } | Signal::Spurious => {}
         }
     }
@@ -404,20 +625,21 @@ impl CongestionControl for C4 {
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
-        let rate = self.alpha * self.nominal_rate * self.wire_bits;
+        let rate = self.paced() * self.wire_bits;
         self.is_assessed().then(|| BitRate((rate as u64).max(1)))
     }
 
     fn send_quantum(&self) -> u32 {
-        let cwnd = self.alpha * self.nominal_rate * self.nominal_max_rtt;
-        (cwnd / 4.0).min(QUANTUM_BYTES / self.mss).max(2.0) as u32
+        (self.paced() * QUANTUM).min(QUANTUM_BYTES / self.mss).max(2.0) as u32
     }
 
     fn phase(&self) -> &'static str {
         match self.state {
             State::Initial => "initial",
+            State::Resuming => "resuming",
             State::Recovery => "c4-recovery",
             State::Cruising => "cruising",
+            State::Probing => "probing",
             State::Pushing => "pushing",
         }
     }
@@ -432,170 +654,4 @@ impl CongestionControl for C4 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cc::test_support::env;
-    use crate::era::Era;
-    use crate::near::near;
-
-    /// 1000-byte segments, a path of 100 ms.
-    struct Bench {
-        control: C4,
-        window: Window,
-        delivered: u64,
-    }
-
-    impl Bench {
-        fn new() -> Self {
-            let control = C4::new(C4Params::default(), &env(Era::Rfc)).unwrap();
-            Self { control, window: Window { cwnd: 10.0, ssthresh: f64::INFINITY }, delivered: 0 }
-        }
-
-        /// An acknowledgement of `acked` segments, all that left in the era before.
-        fn era(&mut self, acked: u32, rtt_ms: u64) {
-            let rtt = Span::from_millis(rtt_ms);
-            let sample = RateSample {
-                has_data: true,
-                newly_acked: acked,
-                delivered: u64::from(acked),
-                prior_delivered: self.delivered,
-                rtt: Some(rtt),
-                ..RateSample::default()
-            };
-            self.delivered += u64::from(acked);
-            let ack = Ack {
-                delivered: self.delivered,
-                sample: Some(sample),
-                ..Ack::at(Time::ZERO, acked)
-            };
-            self.control.on_ack(&mut self.window, &ack);
-        }
-
-        fn cruising() -> Self {
-            let mut bench = Self::new();
-            for acked in [10, 20, 40, 80, 80, 80, 80] {
-                assert_eq!(bench.control.phase(), "initial");
-                bench.era(acked, 100);
-            }
-            assert_eq!(bench.control.phase(), "c4-recovery");
-            bench.era(80, 100);
-            assert_eq!(bench.control.phase(), "cruising");
-            bench
-        }
-    }
-
-    /// 10 segments in 100 ms: R = 100 segments/s, M = 100 ms: cwnd = 2 x 10, paced at 200 segments/s of 8320 bits.
-    #[test]
-    fn the_window_is_twice_the_nominal_one_at_first_and_ends_after_three_eras_without_increase() {
-        let mut bench = Bench::new();
-        assert!(bench.control.pacing_rate().is_none());
-        bench.era(10, 100);
-        near::<9>(bench.window.cwnd, 20.0);
-        assert_eq!(bench.control.pacing_rate().unwrap().0, 1_664_000);
-        let bench = Bench::cruising();
-        near::<9>(bench.window.cwnd, 80.0);
-    }
-
-    #[test]
-    fn four_eras_then_a_push_of_a_sixteenth_and_after_three_that_succeed_initial_again() {
-        let mut bench = Bench::cruising();
-        let mut gains = Vec::new();
-        let mut cwnd = 80.0;
-        for push in 0..3 {
-            while bench.control.phase() == "cruising" {
-                bench.era(cwnd as u32, 100);
-            }
-            assert_eq!(bench.control.phase(), "pushing");
-            gains.push(bench.control.alpha);
-            bench.era(cwnd as u32, 100);
-            assert_eq!(bench.control.phase(), "c4-recovery");
-            cwnd *= bench.control.pushed.unwrap();
-            bench.era(cwnd as u32, 100); // what left while pushing arrives at its rate
-            let expected = if push == 2 { "initial" } else { "cruising" };
-            assert_eq!(bench.control.phase(), expected);
-        }
-        assert_eq!(gains, [17.0 / 16.0, 1.25, 1.25]);
-    }
-
-    /// 0 at 50 kB/s, 0.46 half-way to 1 MB/s, 0.92 there, 0.96 at 5.5 MB/s, 1 from 10 MB/s on.
-    #[test]
-    fn the_sensitivity_is_linear_between_its_points() {
-        let mut control = Bench::new().control;
-        let points = [(20.0, 0.0), (50.0, 0.0), (525.0, 0.46), (1000.0, 0.92), (5500.0, 0.96)];
-        for (rate, expected) in points.into_iter().chain([(10_000.0, 1.0), (20_000.0, 1.0)]) {
-            control.nominal_rate = rate; // of 1000 bytes
-            near::<9>(control.sensitivity(), expected);
-        }
-    }
-
-    /// At 800 segments/s s = 0.92 x 750/950 = 0.72632; t = M (1/16 + 0.27368 x 3/16) = 11.3816 ms. 105 ms is no signal; at
-    /// 113 ms beta = (13 - 11.3816) / 11.3816 = 0.142194; at 130 ms a quarter.
-    #[test]
-    fn delay_lowers_the_rate_in_proportion_up_to_a_quarter() {
-        for (rtt, left) in [(105, 800.0), (113, 800.0 * (1.0 - 0.142_194)), (130, 600.0)] {
-            let mut bench = Bench::cruising();
-            bench.era(8, rtt);
-            let rate = bench.control.nominal_rate;
-            assert!((rate - left).abs() < 0.01, "{rtt} ms: {rate}");
-            let expected = if rtt == 105 { "cruising" } else { "c4-recovery" };
-            assert_eq!(bench.control.phase(), expected);
-        }
-    }
-
-    /// Threshold 0.02 + 0.27368 / 2 = 0.15684: losses in a row make 1/16, 0.1211, 0.1760.
-    #[test]
-    fn the_third_loss_in_a_row_lowers_the_rate_by_a_quarter() {
-        let mut bench = Bench::cruising();
-        for (losses, left) in [(2u32, 800.0), (1, 600.0)] {
-            for seq in 0..losses {
-                bench.control.on_lost(&mut bench.window, &Lost::at(Time::ZERO, seq));
-            }
-            bench.era(0, 100);
-            near::<9>(bench.control.nominal_rate, left);
-        }
-        near::<9>(bench.window.cwnd, 600.0 * 0.1 * 15.0 / 16.0);
-    }
-
-    #[test]
-    fn jitter_raises_the_largest_round_trip_and_it_falls_by_an_eighth_of_the_difference() {
-        let mut bench = Bench::cruising();
-        (bench.control.era_min_rtt, bench.control.era_max_rtt) = (0.09, 0.15);
-        bench.control.update_rtts();
-        near::<9>(bench.control.nominal_max_rtt, 0.15);
-        near::<9>(bench.control.running_min_rtt, 0.09);
-        (bench.control.era_min_rtt, bench.control.era_max_rtt) = (0.1, 0.11);
-        bench.control.update_rtts();
-        near::<9>(bench.control.nominal_max_rtt, (7.0 * 0.15 + 0.11) / 8.0);
-        near::<9>(bench.control.running_min_rtt, (7.0 * 0.09 + 0.1) / 8.0);
-        // At most 250 ms beyond the smallest.
-        (bench.control.era_min_rtt, bench.control.era_max_rtt) = (0.05, 0.9);
-        bench.control.update_rtts();
-        near::<9>(bench.control.nominal_max_rtt, 0.3);
-    }
-
-    /// A queue whose delay is a signal at each acknowledgement must not keep the eras from ending: Initial ends after two
-    /// eras without increase, Recovery after one.
-    #[test]
-    fn a_standing_queue_ends_initial_and_does_not_hold_recovery() {
-        let mut bench = Bench::new();
-        for (acked, rtt) in [(10, 100), (20, 100), (40, 100), (60, 150), (60, 150), (60, 150)] {
-            assert_eq!(bench.control.phase(), "initial");
-            bench.era(acked, rtt);
-        }
-        assert_eq!(bench.control.phase(), "c4-recovery");
-        near::<9>(bench.control.nominal_rate, 400.0); // 60 in 150 ms
-        bench.era(60, 150);
-        assert_eq!(bench.control.phase(), "cruising");
-    }
-
-    #[test]
-    fn a_timeout_leaves_the_rate() {
-        let mut bench = Bench::cruising();
-        let timeout = Congestion::at(Time::ZERO, Signal::Rto { consecutive: 1 }, 80);
-        bench.control.on_congestion(&mut bench.window, &timeout);
-        near::<9>(bench.window.cwnd, 2.0);
-        bench.era(2, 100);
-        near::<9>(bench.control.nominal_rate, 800.0);
-        near::<9>(bench.window.cwnd, 80.0);
-    }
-}
+mod tests;

@@ -3,5 +3,6 @@
 pub mod bbr;
 pub mod bbr3;
 pub mod c4;
+pub mod c4_02;
 mod filters;
 pub mod vivace;

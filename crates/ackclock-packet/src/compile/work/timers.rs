@@ -139,7 +139,7 @@ fn of_flow(plan: &Plan, flow: &PlanFlow, sent: f64) -> (&'static str, f64) {
 }
 
 /// Controls that pace over TCP.
-const PACED: [&str; 6] = ["bbr", "bbr2", "bbr3", "c4", "vivace", "prague"];
+const PACED: [&str; 7] = ["bbr", "bbr2", "bbr3", "c4", "c4-02", "vivace", "prague"];
 
 /// Times at which the source of a multicast group sends, whether a receiver holds the layer or not, at most.
 fn emissions(plan: &Plan, group: &PlanGroup) -> f64 {

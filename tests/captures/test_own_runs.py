@@ -9,6 +9,7 @@ import pytest
 
 import ackclock as ac
 from ackclock.captures.read.packets import read_packets
+from ackclock.captures.read.read import read_trace
 from ackclock.captures.read.reading import read
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -155,3 +156,18 @@ def test_tables_and_page_are_written(run_of_cubic, tmp_path):
     assert events.num_rows == len(reading.trace.flows[0].events["time_s"])
     names = {file.name for file in folder.iterdir()}
     assert {"read.html", "read.json", "sequence.svg", "rtt.svg", "flows.csv"} <= names
+
+
+def test_a_capture_of_era_linux_has_the_timestamps_of_linux(tmp_path):
+    """Its segments are 1448 B and 12 B of option; near the receiver they show round trips."""
+    net = ac.topology.Dumbbell(pairs=1, rate="5 Mbps", rtt="40 ms", buffer="30 pkt")
+    scenario = ac.Scenario(net, [ac.Flow(pair=0, cc="cubic")], duration="3 s", era="linux")
+    run = scenario.run(record=["packets"])
+    run.to_pcapng(tmp_path / "x.pcapng", link="r1->d0")
+    flow = read_trace(tmp_path / "x.pcapng").flows[0]
+    assert flow.facts["has_timestamps"]
+    assert flow.facts["largest_payload_bytes"] == 1448
+    assert flow.position == "receiver"
+    # A full queue is 30 packets of 1500 B, 72 ms.
+    assert flow.rtts["rtt_s"].min() == pytest.approx(0.042, abs=0.003)
+    assert flow.rtts["rtt_s"].max() == pytest.approx(0.04 + 0.072, abs=0.005)

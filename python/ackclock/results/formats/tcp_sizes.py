@@ -20,8 +20,15 @@ TIMESTAMPS = 12
 """Bytes of the timestamp option (RFC 7323 appendix A), with padding."""
 
 
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "rfc": {},
+    "linux": {"mss": 1448, "timestamps": True},
+}
+"""By era what its senders have that others do not; of other eras segments are ns-2's."""
+
+
 class TcpSizes(NamedTuple):
-    """What decides lengths in era ``rfc``, with the core's defaults."""
+    """What decides lengths, with the core's defaults in era ``rfc``."""
 
     mss: int = 1460
     header: int = 40
@@ -64,14 +71,16 @@ def tcp_sizes(summary: Mapping[str, Any], scenario: str) -> list[TcpSizes]:
     scenario
         What was run, as the core gets it.
     """
-    if summary["era"] != "rfc":
+    if summary["era"] not in _DEFAULTS:
         return []
     from ackclock import _core
 
     data = json.loads(_core.normalise(scenario))
     common = data.get("tcp", {})
     templates = [*data.get("flows", []), *(each["flow"] for each in data.get("traffic", []))]
-    settings = [{**common, **template.get("tcp", {})} for template in templates]
+    settings = [
+        {**_DEFAULTS[summary["era"]], **common, **template.get("tcp", {})} for template in templates
+    ]
     return [
         TcpSizes(**{key: tcp[key] for key in TcpSizes._fields if tcp.get(key) is not None})
         for tcp in settings

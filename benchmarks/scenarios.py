@@ -214,6 +214,30 @@ def hierarchy(folder: Path, seconds: float, *, era: str = ERA) -> Scenario:
     }
 
 
+def fat_tree(k: int, seconds: float, qdisc: str | dict[str, Any], cc: str) -> Scenario:
+    """Return a fat tree of 10 Gbit/s whose hosts send each to one in another pod.
+
+    The network is that of examples/fat-tree.toml.
+    """
+    hosts = k**3 // 4
+    ecn = cc == "dctcp"
+    return {
+        "name": f"fat-tree-{hosts}",
+        "net": {
+            "kind": "fat-tree",
+            "k": k,
+            "rate": "10 Gbps",
+            "delay": "1 us",
+            "buffer": "500 pkt",
+            "qdisc": qdisc,
+        },
+        "links": [{"link": "h*->*", "buffer": "500 pkt", "qdisc": qdisc}],
+        "tcp": {"ecn": ecn, "accecn": ecn, "min_rto": "5 ms", "delayed_ack_timeout": "1 ms"},
+        "flows": [{"pair": 0, "count": hosts, "stagger": "10 us", "cc": cc}],
+        "duration": seconds,
+    }
+
+
 def fixed(folder: Path) -> dict[str, Scenario]:
     """Return the scenarios whose instructions are counted."""
     base = dumbbell(50, 10, era="rfc")
@@ -223,6 +247,7 @@ def fixed(folder: Path) -> dict[str, Scenario]:
         shape = {"pairs": n, "right_delays": far_delays(n), "rate": "45 Mbps"} | net
         return base | {"net": base["net"] | shape, "tcp": TCP | tcp, "flows": flows}
 
+    marking = {"kind": "codel", "ecn": True, "ce_threshold": "78 us"}
     red = {"kind": "red", "min_th": 30, "max_th": 90, "max_p": 0.1, "w_q": 0.002, "ecn": True}
     return {
         "fifo-sack": base,
@@ -232,4 +257,6 @@ def fixed(folder: Path) -> dict[str, Scenario]:
         "cubic": varied(20, {"buffer": "300 pkt"}, {}, "cubic"),
         "bbr": varied(20, {"buffer": "300 pkt"}, {}, "bbr3", "rack"),
         "hierarchy": hierarchy(folder, 1.5, era="rfc"),
+        "fat-tree-dctcp": fat_tree(8, 0.004, marking, "dctcp"),
+        "fat-tree-cubic": fat_tree(8, 0.004, "fifo", "cubic"),
     }

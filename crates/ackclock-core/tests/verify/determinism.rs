@@ -1,6 +1,7 @@
 //! Equal runs are equal, unequal seeds are not, and what is apart stays apart.
 
 mod digests;
+mod foreseen;
 
 use ackclock_core::packet::PacketRow;
 use serde_json::{Value, json};

@@ -8,7 +8,10 @@
 //! doi:10.1007/BF01386390; breadth-first where all links cost the same.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// Directed links between numbered nodes.
 #[derive(Clone, Copy, Debug)]
@@ -36,105 +39,192 @@ pub struct Routes {
 
 const NONE: u32 = u32::MAX;
 
-/// Shortest paths from `from[i]` to `to[i]`.
+/// Sources that a thread takes at a time.
+const CHUNK: usize = 64;
+
+/// Shortest paths from `from[i]` to `to[i]`, on all processors where there are many sources: the same on any number.
 pub fn shortest_paths(map: &Map<'_>, from: &[u32], to: &[u32]) -> Routes {
-    let (out_offsets, out_links) =
-        super::net::group(map.nodes, map.src.iter().enumerate().map(|(i, &u)| (u, i as u32)));
+    let ways = Ways::of(map);
     let (flow_offsets, flows) =
         super::net::group(map.nodes, from.iter().enumerate().map(|(i, &u)| (u, i as u32)));
-    let mut search = Search {
-        map,
-        out: |node: u32| {
-            &out_links[out_offsets[node as usize] as usize..out_offsets[node as usize + 1] as usize]
-        },
-        by: vec![NONE; map.nodes],
-        distance: vec![f64::INFINITY; map.nodes],
-        reached: Vec::new(),
+    let members = |source: u32| {
+        let range = flow_offsets[source as usize]..flow_offsets[source as usize + 1];
+        &flows[range.start as usize..range.end as usize]
     };
-    // Routes in the order of sources first, then put into the order of flows.
-    let mut path_links: Vec<u32> = Vec::new();
-    let mut ranges = vec![(0u32, 0u32); from.len()];
-    let mut is_target = vec![false; map.nodes];
-    for source in 0..map.nodes as u32 {
-        let members = &flows
-            [flow_offsets[source as usize] as usize..flow_offsets[source as usize + 1] as usize];
-        if members.is_empty() {
-            continue;
+    let sources: Vec<u32> =
+        (0..map.nodes as u32).filter(|&source| !members(source).is_empty()).collect();
+    let chunks: Vec<&[u32]> = sources.chunks(CHUNK).collect();
+    let find = |chunk: &[u32], search: &mut Search<'_>| {
+        let mut paths = Paths::default();
+        for &source in chunk {
+            search.find(source, members(source), to, &mut paths);
         }
-        let mut missing = 0;
-        for &flow in members {
-            let target = &mut is_target[to[flow as usize] as usize];
-            missing += usize::from(!*target);
-            *target = true;
-        }
-        search.from(source, &mut is_target, missing);
-        for &flow in members {
-            let begin = path_links.len() as u32;
-            let mut node = to[flow as usize];
-            is_target[node as usize] = false;
-            while node != source {
-                let link = search.by[node as usize];
-                if link == NONE {
-                    path_links.truncate(begin as usize);
-                    break;
-                }
-                path_links.push(link);
-                node = map.src[link as usize];
-            }
-            path_links[begin as usize..].reverse();
-            ranges[flow as usize] = (begin, path_links.len() as u32);
+        paths
+    };
+    let parts = for_each_chunk(&chunks, || Search::new(&ways), find);
+
+    // Paths are in the order of sources: they are put into that of flows.
+    let mut ranges = vec![(0u32, 0u32, 0u32); from.len()];
+    for (part, (paths, chunk)) in parts.iter().zip(&chunks).enumerate() {
+        let mut begin = 0;
+        let flows = chunk.iter().flat_map(|&source| members(source));
+        for (&flow, &end) in flows.zip(&paths.ends) {
+            ranges[flow as usize] = (part as u32, begin, end);
+            begin = end;
         }
     }
     let mut routes = Routes { offsets: vec![0], ..Routes::default() };
-    routes.hops.reserve_exact(path_links.len());
-    for (flow, &(begin, end)) in ranges.iter().enumerate() {
+    routes.hops.reserve_exact(parts.iter().map(|paths| paths.links.len()).sum());
+    for (flow, &(part, begin, end)) in ranges.iter().enumerate() {
         if begin == end {
             routes.unreachable.push(flow as u32);
         }
-        routes.hops.extend_from_slice(&path_links[begin as usize..end as usize]);
+        routes.hops.extend_from_slice(&parts[part as usize].links[begin as usize..end as usize]);
         routes.offsets.push(routes.hops.len() as u32);
     }
     routes
 }
 
-struct Search<'a, F> {
+/// The results of `find` for each chunk, in their order, on as many threads as there are processors; each thread has one
+/// `search`.
+fn for_each_chunk<S, T: Send>(
+    chunks: &[&[u32]],
+    search: impl Fn() -> S + Sync,
+    find: impl Fn(&[u32], &mut S) -> T + Sync,
+) -> Vec<T> {
+    let processors = thread::available_parallelism().map_or(1, Into::into);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let (mut search, mut results) = (search(), Vec::new());
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(chunk) = chunks.get(index) else { return results };
+            results.push((index, find(chunk, &mut search)));
+        }
+    };
+    let mut results = thread::scope(|scope| {
+        let helpers: Vec<_> =
+            (1..processors.min(chunks.len())).map(|_| scope.spawn(work)).collect();
+        let mut results = work();
+        for helper in helpers {
+            // A panic there goes on here.
+            results.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        results
+    });
+    results.sort_unstable_by_key(|result| result.0);
+    results.into_iter().map(|result| result.1).collect()
+}
+
+/// A link out of a node.
+#[derive(Clone, Copy)]
+struct Way {
+    next: u32,
+    link: u32,
+}
+
+/// The links out of each node, in the order of their numbers.
+struct Ways<'a> {
     map: &'a Map<'a>,
-    out: F,
+    offsets: Vec<u32>,
+    list: Vec<Way>,
+}
+
+impl<'a> Ways<'a> {
+    fn of(map: &'a Map<'a>) -> Self {
+        let links = map.src.iter().enumerate().map(|(i, &node)| (node, i as u32));
+        let (offsets, links) = super::net::group(map.nodes, links);
+        let list = links.iter().map(|&link| Way { next: map.dst[link as usize], link }).collect();
+        Self { map, offsets, list }
+    }
+
+    fn out(&self, node: u32) -> &[Way] {
+        let range = self.offsets[node as usize]..self.offsets[node as usize + 1];
+        &self.list[range.start as usize..range.end as usize]
+    }
+}
+
+/// Paths one after another: their links, and where each ends.
+#[derive(Default)]
+struct Paths {
+    links: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+/// What one search after another uses.
+struct Search<'a> {
+    ways: &'a Ways<'a>,
+    /// The number of the search that reached a node last, from 1 on: what else is kept of the node is of that one.
+    reached: Vec<u32>,
+    /// The number of the last search that is to reach it.
+    wanted: Vec<u32>,
+    number: u32,
     /// Link by which each node is reached.
     by: Vec<u32>,
     distance: Vec<f64>,
-    /// Nodes that hold something of the last search.
-    reached: Vec<u32>,
+    queue: Vec<u32>,
 }
 
-impl<'a, F: Fn(u32) -> &'a [u32]> Search<'_, F> {
-    /// Finds the ways from a source until `missing` wanted nodes are reached.
-    fn from(&mut self, source: u32, is_target: &mut [bool], missing: usize) {
-        for &node in &self.reached {
-            self.by[node as usize] = NONE;
-            self.distance[node as usize] = f64::INFINITY;
-        }
-        self.reached.clear();
-        self.reached.push(source);
-        self.distance[source as usize] = 0.0;
-        if self.map.cost.is_empty() {
-            self.breadth_first(source, is_target, missing);
-        } else {
-            self.dijkstra(source, is_target, missing);
+impl<'a> Search<'a> {
+    fn new(ways: &'a Ways<'a>) -> Self {
+        let nodes = ways.map.nodes;
+        let distances = if ways.map.cost.is_empty() { 0 } else { nodes };
+        Self {
+            ways,
+            reached: vec![0; nodes],
+            wanted: vec![0; nodes],
+            number: 0,
+            by: vec![NONE; nodes],
+            distance: vec![0.0; distances],
+            queue: Vec::new(),
         }
     }
 
-    fn breadth_first(&mut self, source: u32, is_target: &[bool], mut missing: usize) {
-        let mut queue = VecDeque::from([source]);
-        while let Some(node) = queue.pop_front() {
-            for &link in (self.out)(node) {
-                let next = self.map.dst[link as usize];
-                if self.distance[next as usize].is_infinite() {
-                    self.distance[next as usize] = 0.0;
-                    self.by[next as usize] = link;
-                    self.reached.push(next);
-                    queue.push_back(next);
-                    missing -= usize::from(is_target[next as usize]);
+    /// Adds the path of each of `flows` from `source`, empty where there is none.
+    fn find(&mut self, source: u32, flows: &[u32], to: &[u32], paths: &mut Paths) {
+        self.number += 1;
+        let mut missing = 0;
+        for &flow in flows {
+            let wanted = &mut self.wanted[to[flow as usize] as usize];
+            missing += usize::from(*wanted != self.number);
+            *wanted = self.number;
+        }
+        self.reached[source as usize] = self.number;
+        if self.ways.map.cost.is_empty() {
+            self.breadth_first(source, missing);
+        } else {
+            self.dijkstra(source, missing);
+        }
+        for &flow in flows {
+            let begin = paths.links.len();
+            let mut node = to[flow as usize];
+            if self.reached[node as usize] == self.number {
+                while node != source {
+                    let link = self.by[node as usize];
+                    paths.links.push(link);
+                    node = self.ways.map.src[link as usize];
+                }
+            }
+            paths.links[begin..].reverse();
+            paths.ends.push(paths.links.len() as u32);
+        }
+    }
+
+    fn breadth_first(&mut self, source: u32, mut missing: usize) {
+        self.queue.clear();
+        self.queue.push(source);
+        let mut first = 0;
+        while let Some(&node) = self.queue.get(first) {
+            first += 1;
+            for &Way { next, link } in self.ways.out(node) {
+                if self.reached[next as usize] == self.number {
+                    continue;
+                }
+                self.reached[next as usize] = self.number;
+                self.by[next as usize] = link;
+                self.queue.push(next);
+                if self.wanted[next as usize] == self.number {
+                    missing -= 1;
                     if missing == 0 {
                         return;
                     }
@@ -143,27 +233,26 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Search<'_, F> {
         }
     }
 
-    fn dijkstra(&mut self, source: u32, is_target: &[bool], mut missing: usize) {
+    fn dijkstra(&mut self, source: u32, mut missing: usize) {
+        self.distance[source as usize] = 0.0;
         let mut heap = BinaryHeap::from([Reverse((0u64, source))]);
         while let Some(Reverse((bits, node))) = heap.pop() {
             let distance = f64::from_bits(bits);
             if distance > self.distance[node as usize] {
                 continue;
             }
-            missing -= usize::from(node != source && is_target[node as usize]);
+            missing -= usize::from(node != source && self.wanted[node as usize] == self.number);
             if missing == 0 {
                 return;
             }
-            for &link in (self.out)(node) {
-                let next = self.map.dst[link as usize] as usize;
-                let length = distance + self.map.cost[link as usize];
-                if length < self.distance[next] {
-                    if self.distance[next].is_infinite() {
-                        self.reached.push(next as u32);
-                    }
-                    self.distance[next] = length;
-                    self.by[next] = link;
-                    heap.push(Reverse((length.to_bits(), next as u32)));
+            for &Way { next, link } in self.ways.out(node) {
+                let length = distance + self.ways.map.cost[link as usize];
+                let far = next as usize;
+                if self.reached[far] != self.number || length < self.distance[far] {
+                    self.reached[far] = self.number;
+                    self.distance[far] = length;
+                    self.by[far] = link;
+                    heap.push(Reverse((length.to_bits(), next)));
                 }
             }
         }
@@ -172,6 +261,8 @@ impl<'a, F: Fn(u32) -> &'a [u32]> Search<'_, F> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     // A square 0-1-2-3-0, both ways, and 4 apart; links 0->1, 1->0, 1->2, 2->1, 2->3, 3->2, 3->0, 0->3.
@@ -188,6 +279,54 @@ mod tests {
         assert_eq!(paths.offsets, [0, 2, 4, 4, 5]);
         assert_eq!(paths.hops, [0, 2, 5, 3, 7]);
         assert_eq!(paths.unreachable, [2]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// More sources than a thread takes at a time: a flow's path does not depend on which others there are, and no path
+        /// of fewer hops, or of less cost, exists (by the iteration of Bellman and Ford).
+        #[test]
+        fn each_path_is_shortest_whatever_others_there_are(
+            ends in prop::collection::vec((0u32..150, 0u32..150), 50..500),
+            weights in prop::collection::vec(0u32..9, 500),
+            pairs in prop::collection::vec((0u32..150, 0u32..150), 200..400),
+            has_costs in any::<bool>(),
+        ) {
+            let (src, dst): (Vec<u32>, Vec<u32>) = ends.into_iter().unzip();
+            let (from, to): (Vec<u32>, Vec<u32>) =
+                pairs.into_iter().filter(|pair| pair.0 != pair.1).unzip();
+            let costs: Vec<f64> = weights[..src.len()].iter().map(|&w| f64::from(w)).collect();
+            let cost = if has_costs { &costs[..] } else { &[] };
+            let map = Map { nodes: 150, src: &src, dst: &dst, cost };
+            let all = shortest_paths(&map, &from, &to);
+            let mut lengths = std::collections::HashMap::new();
+            for i in 0..from.len() {
+                let alone = shortest_paths(&map, &from[i..=i], &to[i..=i]);
+                let path = &all.hops[all.offsets[i] as usize..all.offsets[i + 1] as usize];
+                prop_assert_eq!(path, &alone.hops[..]);
+                let length_of = |link: u32| cost.get(link as usize).copied().unwrap_or(1.0);
+                let least = lengths.entry(from[i]).or_insert_with(|| {
+                    let mut least = vec![f64::INFINITY; 150];
+                    least[from[i] as usize] = 0.0;
+                    for _ in 0..150 {
+                        for (link, (&a, &b)) in src.iter().zip(&dst).enumerate() {
+                            least[b as usize] =
+                                least[b as usize].min(least[a as usize] + length_of(link as u32));
+                        }
+                    }
+                    least
+                });
+                let least = least[to[i] as usize];
+                prop_assert_eq!(path.is_empty(), least.is_infinite());
+                if !path.is_empty() {
+                    prop_assert_eq!(path.iter().map(|&link| length_of(link)).sum::<f64>(), least);
+                    prop_assert_eq!(src[path[0] as usize], from[i]);
+                    prop_assert_eq!(dst[path[path.len() - 1] as usize], to[i]);
+                    prop_assert!(path.windows(2).all(|two| dst[two[0] as usize] == src[two[1] as usize]));
+                }
+            }
+        }
     }
 
     #[test]

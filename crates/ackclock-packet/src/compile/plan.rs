@@ -61,6 +61,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether the packets of every link are looked at one by one: recorded, taken into a switch's memory, noted with their
+    /// ports, or with an option to which queues add, which a computed FIFO does not look at otherwise.
+    pub(crate) fn is_watched(&self) -> bool {
+        let is_recorded = self.record.tables.iter().any(|table| table.is_of_packets());
+        let adds = || self.flows.iter().any(|flow| flow.tcp.aqt);
+        is_recorded || self.switches.is_some() || self.reads_ports || adds()
+    }
+
     /// Rate of the first link of a flow's data, before any schedule.
     pub fn line_rate(&self, flow: &PlanFlow) -> BitRate {
         let first = flow.route.first().map(|link| self.links[link.index()].rate);

@@ -211,8 +211,7 @@ impl Live {
 
     /// Packets in the network: those that wait, and those on wires.
     pub fn under_way(&self) -> u64 {
-        let managed = self.links.list.iter().filter(|link| link.disc.is_some());
-        self.on_wires + managed.map(|link| link.waiting().0 as u64).sum::<u64>()
+        self.on_wires + self.links.list.iter().map(|link| link.held() as u64).sum::<u64>()
     }
 
     /// What passed of each flow so far.

@@ -1,5 +1,7 @@
 //! What every discipline of the registry promises, tried on random operations.
 
+mod foresight;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;

@@ -6,11 +6,11 @@
 
 use super::aqm::Prototype;
 use super::store::Store;
-use super::{Aqm, Limit, QdiscCtx, QdiscEnv, QueueDisc, QueueState, State, Verdict};
+use super::{Aqm, Judgement, Limit, QdiscCtx, QdiscEnv, QueueDisc, QueueState, State, Verdict};
 use crate::error::Problem;
 use crate::registry::{About, Fact, Info};
 use crate::units::{BitRate, Bytes, Span, Time};
-use crate::wire::{DropReason, Packet, Timed};
+use crate::wire::{DropReason, Flags, Packet, Timed};
 
 /// An AQM that can be a link's discipline on its own.
 pub trait Plain: Aqm + About<QdiscEnv> {
@@ -45,6 +45,23 @@ impl<A: Aqm> Managed<A> {
     pub fn over(aqm: A, limit: Limit) -> Self {
         Self { store: Store::default(), limit, aqm }
     }
+
+    /// Decides about an arriving packet.
+    #[inline]
+    fn decide(&mut self, packet: &Packet, ctx: &mut QdiscCtx<'_>) -> Verdict {
+        let (packets, bytes) = ctx.before;
+        let packets = packets + self.store.len();
+        let bytes = Bytes(bytes.0 + self.store.backlog().0);
+        if !self.limit.admits(packets, bytes, packet.size) {
+            self.aqm.on_overflow();
+            return Verdict::Drop(DropReason::Overflow);
+        }
+        if let Some(seconds) = ctx.seconds {
+            self.aqm.on_clock(seconds);
+        }
+        let state = QueueState { now: ctx.now, packets, bytes, key: ctx.key(packet) };
+        self.aqm.on_enqueue(packet, &state, ctx.rng)
+    }
 }
 
 /// Carries out a verdict: the packet if it may go on, `None` if it was dropped.
@@ -70,19 +87,36 @@ pub(super) fn execute(
 
 impl<A: Aqm> QueueDisc for Managed<A> {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        if !self.limit.admits(self.store.len(), self.store.backlog(), packet.size) {
-            self.aqm.on_overflow();
-            ctx.drop(packet, DropReason::Overflow);
-            return;
-        }
-        if let Some(seconds) = ctx.seconds {
-            self.aqm.on_clock(seconds);
-        }
-        let state = self.store.state(ctx.now, ctx.key(&packet));
-        let verdict = self.aqm.on_enqueue(&packet, &state, ctx.rng);
+        let verdict = self.decide(&packet, ctx);
         if let Some(packet) = execute(verdict, packet, ctx) {
             self.store.push(ctx.now, packet);
         }
+    }
+
+    fn can_judge(&self) -> bool {
+        self.aqm.can_foresee() && self.aqm.timer_interval().is_none()
+    }
+
+    fn judge(&mut self, packet: &Packet, wait: Span, ctx: &mut QdiscCtx<'_>) -> Judgement {
+        let at_departure = match self.aqm.foresee(packet, wait) {
+            Some(Verdict::Pass) => Judgement::Pass,
+            Some(Verdict::MarkElseDrop(_)) if packet.flags.has(Flags::ECT) => {
+                Judgement::MarkAtDeparture
+            }
+            _ => return Judgement::Unknown,
+        };
+        match self.decide(packet, ctx) {
+            Verdict::Pass => at_departure,
+            Verdict::MarkElseDrop(_) if packet.flags.has(Flags::ECT) => Judgement::MarkNow,
+            Verdict::MarkElseDrop(reason) | Verdict::Drop(reason) => Judgement::Drop(reason),
+        }
+    }
+
+    fn note_idle(&mut self, at: Time, seconds: Option<f64>) {
+        if let Some(seconds) = seconds {
+            self.aqm.on_clock(seconds);
+        }
+        self.aqm.on_idle(at);
     }
 
     fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
@@ -93,10 +127,7 @@ impl<A: Aqm> QueueDisc for Managed<A> {
                 return Some(Timed { at: arrived_at, packet });
             }
         }
-        if let Some(seconds) = ctx.seconds {
-            self.aqm.on_clock(seconds);
-        }
-        self.aqm.on_idle(ctx.now);
+        self.note_idle(ctx.now, ctx.seconds);
         None
     }
 

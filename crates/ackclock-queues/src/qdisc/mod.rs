@@ -116,6 +116,8 @@ pub struct QdiscCtx<'a> {
     pub queues: &'a mut [QueueCounts],
     /// That of them to which what happens belongs; [`QdiscCtx::NO_QUEUE`]: to none.
     pub queue: usize,
+    /// Packets and bytes that wait at the link before all that the discipline holds: such as it judged before.
+    pub before: (usize, Bytes),
 }
 
 impl<'a> QdiscCtx<'a> {
@@ -132,7 +134,8 @@ impl<'a> QdiscCtx<'a> {
         dropped: &'a mut Vec<(Packet, DropReason)>,
         queues: &'a mut [QueueCounts],
     ) -> Self {
-        Self { now, seconds, rng, keys, dropped, marks: 0, queues, queue: Self::NO_QUEUE }
+        let before = (0, Bytes(0));
+        Self { now, seconds, rng, keys, dropped, marks: 0, queues, queue: Self::NO_QUEUE, before }
     }
 
     /// An arriving packet belongs to a queue.
@@ -245,6 +248,19 @@ pub trait QueueDisc: Send {
     fn hold(&mut self, _queues: u32) -> bool {
         false
     }
+    /// Whether it is one queue, first in first out, and may judge arrivals by [`Self::judge`], so that departures are
+    /// computed when packets arrive. It has no timer then.
+    fn can_judge(&self) -> bool {
+        false
+    }
+    /// Says of an arriving packet, which it does not keep, what becomes of it if it begins to leave after `wait`.
+    /// To be called in place of [`Self::enqueue`] where all that waits is before the discipline ([`QdiscCtx::before`]).
+    fn judge(&mut self, _packet: &Packet, _wait: Span, _ctx: &mut QdiscCtx<'_>) -> Judgement {
+        Judgement::Unknown
+    }
+    /// The link found nothing to send at `at`, on ns-2's clock `seconds`: where packets are judged, in place of a
+    /// [`Self::dequeue`] that returns none.
+    fn note_idle(&mut self, _at: Time, _seconds: Option<f64>) {}
     /// The AQM of a discipline that is one queue under an AQM, if that can also serve inside another.
     fn into_prototype(self: Box<Self>) -> Option<Box<dyn aqm::Prototype>> {
         None
@@ -274,6 +290,21 @@ impl Verdict {
             Self::Drop(_) => false,
         }
     }
+}
+
+/// What becomes of a packet, as [`QueueDisc::judge`] says it when the packet arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It leaves in its turn.
+    Pass,
+    /// It leaves in its turn, marked CE from now on.
+    MarkNow,
+    /// It leaves in its turn, and is marked CE when it does.
+    MarkAtDeparture,
+    /// It is dropped.
+    Drop(DropReason),
+    /// That depends on what comes: the discipline is to be given this packet, and those that arrive until the link is idle.
+    Unknown,
 }
 
 /// The queue that an AQM decides about (a whole link's, or one flow's under fair queueing).
@@ -311,6 +342,15 @@ pub trait Aqm: Send {
         _rng: &mut Stream,
     ) -> Verdict {
         Verdict::Pass
+    }
+    /// Whether [`Self::foresee`] may ever know a verdict.
+    fn can_foresee(&self) -> bool {
+        false
+    }
+    /// What [`Self::on_dequeue`] would say of a packet that waited `wait`, if that is known by now, and saying it would
+    /// change nothing that later calls see. Where there is no `on_dequeue`: that it passes.
+    fn foresee(&self, _packet: &Packet, _wait: Span) -> Option<Verdict> {
+        None
     }
     /// The queue was found empty when the link requested a packet.
     fn on_idle(&mut self, _now: Time) {}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FlowFacts, Limit, QdiscCtx, QdiscEnv, QueueDisc, State};
+use super::{FlowFacts, Judgement, Limit, QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::dscp::Dscp;
 use crate::era::Era;
 use crate::ids::FlowId;
@@ -156,6 +156,15 @@ impl QueueDisc for Box<dyn QueueDisc> {
     }
     fn state(&self) -> State {
         (**self).state()
+    }
+    fn can_judge(&self) -> bool {
+        (**self).can_judge()
+    }
+    fn judge(&mut self, packet: &Packet, wait: Span, ctx: &mut QdiscCtx<'_>) -> Judgement {
+        (**self).judge(packet, wait, ctx)
+    }
+    fn note_idle(&mut self, since: Time, seconds: Option<f64>) {
+        (**self).note_idle(since, seconds);
     }
     fn probes(&self, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).probes(out);

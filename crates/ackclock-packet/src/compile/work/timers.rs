@@ -48,10 +48,11 @@ pub(crate) fn timers(plan: &Plan, passages: &Passages) -> Vec<Timers> {
     all
 }
 
-/// Timers of disciplines, ends of transmissions of all but plain FIFOs, releases of impairments, changes of rates.
+/// Timers of disciplines, ends of transmissions of all but computed FIFOs, releases of impairments, changes of rates.
 fn of_links(plan: &Plan, passages: &Passages, all: &mut Vec<Timers>) {
     let duration_s = plan.duration.seconds();
-    let mut last_interval: Option<(&Arc<LinkSettings>, Option<Span>)> = None;
+    let mut last_discipline: Option<(&Arc<LinkSettings>, Events)> = None;
+    let is_watched = plan.is_watched();
     let [mut timers, mut ends] = [Timers::none("net.qdisc"), Timers::none("net.qdisc")];
     let mut holds = Timers::none("links");
     for (link, &packets) in plan.links.iter().zip(&passages.links) {
@@ -59,14 +60,16 @@ fn of_links(plan: &Plan, passages: &Passages, all: &mut Vec<Timers>) {
         let is_impaired = settings.is_impaired();
         let is_fifo = settings.qdisc.kind() == "fifo" && !is_impaired;
         if !is_fifo {
-            ends.count += packets;
-            ends.path.clone_from(&settings.qdisc_path);
-            let interval = match last_interval {
-                Some((last, interval)) if Arc::ptr_eq(last, settings) => interval,
-                _ => timer_interval(plan, settings),
+            let events = match last_discipline {
+                Some((last, events)) if Arc::ptr_eq(last, settings) => events,
+                _ => events_of(plan, settings),
             };
-            last_interval = Some((settings, interval));
-            if let Some(interval) = interval {
+            last_discipline = Some((settings, events));
+            if !events.can_judge || is_impaired || is_watched {
+                ends.count += packets;
+                ends.path.clone_from(&settings.qdisc_path);
+            }
+            if let Some(interval) = events.interval {
                 timers.count += duration_s / interval.seconds().max(1e-12);
                 timers.path = format!("{}.update", settings.qdisc_path);
             }
@@ -90,8 +93,16 @@ impl Timers {
     }
 }
 
-/// The interval of a discipline's timer, which does not depend on its link.
-fn timer_interval(plan: &Plan, settings: &LinkSettings) -> Option<Span> {
+/// What events a discipline causes, which does not depend on its link.
+#[derive(Clone, Copy, Default)]
+struct Events {
+    /// Interval of its timer.
+    interval: Option<Span>,
+    /// Whether departures are computed on arrival, but for long waits.
+    can_judge: bool,
+}
+
+fn events_of(plan: &Plan, settings: &LinkSettings) -> Events {
     let env = QdiscEnv {
         rate: crate::units::BitRate(1_000_000),
         delay: Span::from_millis(1),
@@ -104,9 +115,12 @@ fn timer_interval(plan: &Plan, settings: &LinkSettings) -> Option<Span> {
         facts: Arc::default(),
         era: plan.era,
     };
-    let built: Box<dyn QueueDisc> =
-        qdisc::build(&settings.qdisc, &env, &settings.qdisc_path).ok()?;
-    built.timer_interval()
+    let built: Result<Box<dyn QueueDisc>, _> =
+        qdisc::build(&settings.qdisc, &env, &settings.qdisc_path);
+    built.map_or(Events::default(), |disc| Events {
+        interval: disc.timer_interval(),
+        can_judge: disc.can_judge(),
+    })
 }
 
 /// Timers of a flow that sends so many packets, and the key of its description that causes most.

@@ -1,5 +1,7 @@
 //! The computed FIFO: the departure of a packet is computed when it arrives.
 //!
+//! Disciplines that can judge packets on arrival use it too, as long as they can.
+//!
 //! The packet goes to the wire at once, and only its times and its size wait here, for the queue limit and
 //! the statistics: one step a hop instead of two. Counts include packets on arrival; what belongs to those
 //! that still wait is subtracted when counts are read.
@@ -9,16 +11,22 @@ use crate::packet::network::queue_length::Occupancy;
 use crate::packet::process::clock::Clock;
 use crate::packet::storage::ring::Ring;
 
-/// A packet that waits: when its transmission starts; its waiting time in picoseconds, and from bit 48 on
-/// its size.
+/// A packet that waits: when its transmission starts; its waiting time in picoseconds, two notes about it, and from
+/// bit 48 on its size.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     start: u64,
     wait: u64,
 }
 
-/// In place of a waiting time that a slot cannot hold (281 s and more): it is in a list of the link.
-pub(crate) const LONG: u64 = (1 << 48) - 1;
+/// Waiting times of slots are less: of longer ones (70 s) the link has a list.
+pub(crate) const LONG: u64 = 1 << 46;
+
+/// The waiting time is in the list of long ones.
+pub(crate) const IS_LONG: u64 = LONG;
+
+/// The packet is marked when its transmission begins.
+pub(crate) const IS_MARKED: u64 = 1 << 47;
 
 impl Slot {
     #[inline(always)]
@@ -73,7 +81,8 @@ impl Waiting {
         self.slots.note_length();
     }
 
-    /// A packet begins to wait at `now` for `wait`, both in picoseconds; `start` is a word of the clock.
+    /// A packet begins to wait at `now` for `wait`, both in picoseconds; `start` is a word of the clock, `note` is 0 or
+    /// [`IS_MARKED`].
     #[inline(always)]
     pub(crate) fn push(
         &mut self,
@@ -81,22 +90,24 @@ impl Waiting {
         wait: u64,
         start: u64,
         size: u16,
+        note: u64,
         occupancy: &mut Occupancy,
     ) {
         occupancy.rise(now, self.slots.len());
-        self.slots.push(Slot { start, wait: wait.min(LONG) | u64::from(size) << 48 });
+        // A long wait is no more than its note.
+        self.slots.push(Slot { start, wait: wait.min(LONG) | note | u64::from(size) << 48 });
         self.next = self.next.min(start);
         self.backlog += u64::from(size);
     }
 
-    /// The transmission of the first packet begins; returns when, its size, and whether its wait was long.
+    /// The transmission of the first packet begins; returns when, its size, and the notes about it.
     #[inline(always)]
-    pub(crate) fn begin<C: Clock>(&mut self, occupancy: &mut Occupancy) -> (u64, u16, bool) {
-        let Some(slot) = self.slots.pop() else { return (0, 0, false) };
+    pub(crate) fn begin<C: Clock>(&mut self, occupancy: &mut Occupancy) -> (u64, u16, u64) {
+        let Some(slot) = self.slots.pop() else { return (0, 0, 0) };
         occupancy.fall(C::ps(slot.start), self.slots.len());
         self.next = self.slots.front().map_or(Self::NONE, |next| next.start);
         self.backlog -= u64::from(slot.size());
-        (slot.start, slot.size(), slot.wait & LONG == LONG)
+        (slot.start, slot.size(), slot.wait & (IS_LONG | IS_MARKED))
     }
 
     /// `counts`, which include all packets that have arrived, without those that wait; `long` are the long
@@ -109,8 +120,8 @@ impl Waiting {
         counts.departed_packets -= self.slots.len() as u64;
         counts.departed_bytes -= self.backlog;
         for slot in self.slots.iter() {
-            let wait = slot.wait & LONG;
-            let wait = if wait == LONG { long.next().unwrap_or(wait) } else { wait };
+            let is_long = slot.wait & IS_LONG != 0;
+            let wait = if is_long { long.next().unwrap_or(LONG) } else { slot.wait & (LONG - 1) };
             counts.wait_ps -= u128::from(wait);
         }
         counts

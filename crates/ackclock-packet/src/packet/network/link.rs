@@ -1,10 +1,12 @@
 //! One direction of a link: a queue, a transmitter, a wire, and counts of what passed.
 //!
 //! Under plain FIFO the departure of a packet is computed when it arrives (`network/link/fifo.rs`). Any other
-//! discipline stores its packets and yields one whenever a transmission ends (`network/link/discipline.rs`).
+//! discipline stores its packets and yields one whenever a transmission ends (`network/link/discipline.rs`), but for those
+//! that judge packets on arrival (`network/link/foreseen.rs`).
 
 mod discipline;
 mod fifo;
+pub(crate) mod foreseen;
 mod pauses;
 
 use std::marker::PhantomData;
@@ -57,6 +59,12 @@ pub(crate) struct Link<C> {
     pub(crate) watched: bool,
     /// Whether the bytes that wait have a limit.
     limits_bytes: bool,
+    /// Whether the discipline judges packets on arrival.
+    judges: bool,
+    /// Whether departures are computed now although there is a discipline.
+    foresees: bool,
+    /// Whether the discipline knows that nothing is being sent.
+    is_known_idle: bool,
     waiting: Waiting,
     arrived_packets: u64,
     departed_packets: u64,
@@ -99,6 +107,9 @@ impl<C: Clock> Link<C> {
             stage: Stage::Entry,
             watched: false,
             limits_bytes: limit.bytes != u64::MAX,
+            judges: false,
+            foresees: false,
+            is_known_idle: true,
             waiting: Waiting::new(),
             arrived_packets: 0,
             departed_packets: 0,
@@ -214,10 +225,16 @@ impl<C: Clock> Link<C> {
 
     /// Packets and bytes that wait.
     pub(crate) fn waiting(&self) -> (usize, u64) {
+        let (packets, bytes) = (self.waiting.len(), self.waiting.backlog());
         match &self.disc {
-            None => (self.waiting.len(), self.waiting.backlog()),
-            Some(managed) => (managed.disc.len(), managed.disc.backlog().0),
+            None => (packets, bytes),
+            Some(managed) => (packets + managed.disc.len(), bytes + managed.disc.backlog().0),
         }
+    }
+
+    /// Packets that its discipline holds; those in the computed FIFO are on the wire already.
+    pub(crate) fn held(&self) -> usize {
+        self.disc.as_ref().map_or(0, |managed| managed.disc.len())
     }
 
     /// What its port notes of a packet of `size` that begins to leave.
@@ -239,13 +256,8 @@ impl<C: Clock> Link<C> {
             dropped_packets: self.dropped_packets,
             wait_ps: self.wait_ps,
         };
-        match &self.disc {
-            None => {
-                let long = self.rare.iter().flat_map(|rare| rare.long_waits.iter().copied());
-                self.waiting.subtract_from(counts, long)
-            }
-            Some(_) => counts,
-        }
+        let long = self.rare.iter().flat_map(|rare| rare.long_waits.iter().copied());
+        self.waiting.subtract_from(counts, long)
     }
 
     /// Prefetches the fields that packets touch.
@@ -286,10 +298,10 @@ impl<C: Clock> Link<C> {
 
     /// Bits of the packet in service that are not yet sent at `now`.
     pub(crate) fn bits_in_service(&self, now: u64) -> f64 {
-        let end = match &self.disc {
-            None if self.waiting.next != Waiting::NONE => self.waiting.next,
-            Some(_) if self.service.end == Service::IDLE => return 0.0,
-            None | Some(_) => self.service.end,
+        let end = match self.service.end {
+            _ if self.waiting.next != Waiting::NONE => self.waiting.next,
+            Service::IDLE => return 0.0,
+            end => end,
         };
         if self.service.start <= now && end > now {
             let (now, end) = (C::ps(now), C::ps(end));

@@ -3,6 +3,7 @@
 use crate::memory::use_large_pages;
 use crate::packet::network::impaired::Impaired;
 use crate::packet::network::link::Link;
+use crate::packet::network::link::foreseen::Fate;
 use crate::packet::process::clock::Clock;
 use crate::wire::{DropReason, Packet, Timed};
 
@@ -23,6 +24,18 @@ impl<C: Clock> Links<C> {
     /// Moves the links to large pages.
     pub(crate) fn use_large_pages(&self) {
         use_large_pages(&self.list);
+    }
+
+    /// Offers a packet, of which `packet` is a copy, to a link whose discipline judges it, as [`Link::judge`].
+    #[inline(always)]
+    pub(crate) fn judge(
+        &mut self,
+        link: u32,
+        packet: &Packet,
+        now: u64,
+        is_before_end: bool,
+    ) -> Fate {
+        self.list[link as usize].judge(now, packet, is_before_end, &self.keys)
     }
 
     /// Gives a packet to the discipline of a link.

@@ -18,12 +18,12 @@ pub(crate) struct Occupancy {
     /// Time and length at the last reset.
     begin: u64,
     begin_len: u32,
-    /// Length as it was last [`Self::set`].
-    len: u32,
+    /// Packets in a discipline, as last [`Self::set`]: they count beside those in a computed FIFO.
+    held: u32,
 }
 
 impl Occupancy {
-    /// The length rises from `len` to one more.
+    /// The length, of all that waits, rises from `len` to one more.
     #[inline(always)]
     pub(crate) fn rise(&mut self, now: u64, len: usize) {
         match self.crossings.get_mut(len) {
@@ -47,30 +47,30 @@ impl Occupancy {
         self.crossings.first().inspect(|crossing| prefetch(*crossing));
     }
 
-    /// The length falls to `len` from one more.
+    /// A computed FIFO falls to `len` from one more.
     #[inline(always)]
     pub(crate) fn fall(&mut self, now: u64, len: usize) {
-        if let Some(crossing) = self.crossings.get_mut(len) {
+        if let Some(crossing) = self.crossings.get_mut(len + self.held as usize) {
             *crossing = crossing.wrapping_sub(now);
         }
     }
 
-    /// Whether the length was last [`Self::set`] to 0.
+    /// Whether the discipline was last [`Self::set`] to hold nothing.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
+    pub(crate) fn holds_nothing(&self) -> bool {
+        self.held == 0
     }
 
-    /// The queue has `len` packets from `now` on. For queues of which every change is reported.
+    /// A discipline holds `held` packets from `now` on, beside `computed` in a computed FIFO. Every change is to be reported.
     #[inline]
-    pub(crate) fn set(&mut self, now: u64, len: usize) {
-        while (self.len as usize) < len {
-            self.rise(now, self.len as usize);
-            self.len += 1;
+    pub(crate) fn set(&mut self, now: u64, held: usize, computed: usize) {
+        while (self.held as usize) < held {
+            self.rise(now, computed + self.held as usize);
+            self.held += 1;
         }
-        while self.len as usize > len {
-            self.len -= 1;
-            self.fall(now, self.len as usize);
+        while self.held as usize > held {
+            self.held -= 1;
+            self.fall(now, computed);
         }
     }
 
@@ -79,8 +79,7 @@ impl Occupancy {
         self.crossings.fill(0);
         // Later falls need an entry.
         self.crossings.resize(self.crossings.len().max(len.min(CAP)), 0);
-        self.begin = now;
-        (self.begin_len, self.len) = (len as u32, len as u32);
+        (self.begin, self.begin_len) = (now, len as u32);
     }
 
     /// Time at each length up to `now`, when the queue has `len` packets.
@@ -125,9 +124,9 @@ mod tests {
     #[test]
     fn mean_and_percentile_weigh_by_time() {
         let mut o = Occupancy::default();
-        o.set(0, 4); // 4 for 10
-        o.set(10, 0); // 0 for 985
-        o.set(995, 9); // 9 for 5
+        o.set(0, 4, 0); // 4 for 10
+        o.set(10, 0, 0); // 0 for 985
+        o.set(995, 9, 0); // 9 for 5
         let (mean, p99) = o.summary(1000, 9);
         assert!((mean - 0.085).abs() < 1e-12, "{mean}");
         assert_eq!(p99, 4.0); // 98.5 % at 0, 99.5 % at 4 or less
@@ -136,20 +135,34 @@ mod tests {
     #[test]
     fn a_reset_in_mid_queue_leaves_only_what_follows() {
         let mut o = Occupancy::default();
-        o.set(0, 7);
+        o.set(0, 7, 0);
         o.reset(100, 7); // 7 for 50, 6 for 150
-        o.set(150, 6);
+        o.set(150, 6, 0);
         let (mean, p99) = o.summary(300, 6);
         assert!((mean - 6.25).abs() < 1e-12, "{mean}");
         assert_eq!(p99, 7.0);
     }
 
     #[test]
+    fn what_a_discipline_holds_counts_behind_a_computed_fifo() {
+        let mut o = Occupancy::default();
+        o.rise(0, 0); // computed: 2 for 30
+        o.rise(0, 1);
+        o.set(10, 3, 2); // with the discipline's 5 for 20
+        o.fall(30, 1); // 4 for 10
+        o.fall(40, 0); // 3 for 10
+        o.set(50, 0, 0); // 0 for 50
+        let (mean, p99) = o.summary(100, 0);
+        assert!((mean - (2.0 * 10.0 + 5.0 * 20.0 + 40.0 + 30.0) / 100.0).abs() < 1e-12, "{mean}");
+        assert_eq!(p99, 5.0);
+    }
+
+    #[test]
     fn lengths_beyond_the_cap_count_as_the_cap() {
         let mut o = Occupancy::default();
-        o.set(0, CAP + 10);
-        o.set(500, CAP + 1);
-        o.set(900, 0);
+        o.set(0, CAP + 10, 0);
+        o.set(500, CAP + 1, 0);
+        o.set(900, 0, 0);
         let (mean, _) = o.summary(1000, 0);
         assert!((mean - 0.9 * CAP as f64).abs() < 1e-6, "{mean}");
     }

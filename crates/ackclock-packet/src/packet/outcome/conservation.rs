@@ -64,7 +64,7 @@ impl<C: Clock> EndedRun<C> {
                     }
                 }
             }
-            if links.list[l].disc.is_none() || links.list[l].waiting().0 == 0 {
+            if links.list[l].held() == 0 {
                 continue;
             }
             let registered = registered.get_or_insert_with(crate::qdisc::names);
@@ -91,7 +91,7 @@ impl<C: Clock> EndedRun<C> {
                     }
                 }
             }
-            hidden += links.list[l].waiting().0 as u64;
+            hidden += links.list[l].held() as u64;
         }
         hidden
     }

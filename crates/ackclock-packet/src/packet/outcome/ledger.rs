@@ -61,9 +61,7 @@ impl Ledger {
             let name = plan.links[l].name(&plan.nodes);
             return Err(format!("link {name}: {counts:?}, {waiting} waiting"));
         }
-        if link.disc.is_some() {
-            self.in_queues += waiting as u64;
-        }
+        self.in_queues += link.held() as u64;
         self.dropped += counts.dropped_packets;
         self.copied += copies;
         for value in [

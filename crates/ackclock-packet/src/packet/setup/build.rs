@@ -31,7 +31,7 @@ use crate::packet::setup::routes::{Laid, Layout, Router};
 use crate::packet::turn::batch::Batch;
 use crate::packet::turn::border::Border;
 use crate::packet::turn::prefetcher::Prefetcher;
-use crate::packet::turn::simulator::{Sim, Tally};
+use crate::packet::turn::simulator::{Cause, Sim, Tally};
 use crate::rng::{Purpose, Stream};
 use crate::traffic::source::Bundles;
 use crate::wire::PathRecords;
@@ -168,6 +168,7 @@ pub(crate) fn build_with<C: Clock>(
     processes.extend(partition.is_cluster.iter().map(|_| Process::new()));
     for (l, link) in links.iter_mut().enumerate() {
         link.stage = partition.stage(l, plan.links[l].from.index());
+        link.foresee();
     }
     let stages: Vec<Stage> = links.iter().map(|link| link.stage).collect();
     let layout =
@@ -216,6 +217,7 @@ pub(crate) fn build_with<C: Clock>(
         batch: Box::<Batch>::default(),
         prefetcher,
         tally: Tally::default(),
+        cause: Cause::Local(Key::NEVER),
         failure: None,
         border: Box::new(Border { homes: partition.homes, ..Border::default() }),
     })

@@ -45,8 +45,7 @@ pub(crate) fn build_each<C: Clock>(
     let round_trips: Arc<[Span]> = plan.round_trips().into();
     let (through, keys, facts) = (plan.flows_through(), OnceCell::new(), OnceCell::new());
     let mut last_settings = None;
-    // Queues add to an option of the packets, which a plain FIFO does not look at otherwise.
-    let adds = plan.flows.iter().any(|flow| flow.tcp.aqt);
+    let is_watched = plan.is_watched();
     for (i, link) in plan.links.iter().enumerate() {
         let is_fifo = link.settings.qdisc.kind() == "fifo";
         let passing = || keys.get_or_init(|| plan.keys_through())[i].as_slice().into();
@@ -82,7 +81,7 @@ pub(crate) fn build_each<C: Clock>(
                     }
                     disc => disc,
                 };
-                let mut built = build_link(plan, link, i as u64, disc, adds);
+                let mut built = build_link(plan, link, i as u64, disc, is_watched);
                 if is_impaired {
                     match build_impairments(link) {
                         Ok(chain) => {
@@ -187,7 +186,7 @@ fn build_link<C: Clock>(
     link: &PlanLink,
     index: u64,
     disc: Option<Box<dyn QueueDisc>>,
-    adds: bool,
+    is_watched: bool,
 ) -> Link<C> {
     let mut limit = link.limit;
     // ns-2's drop-tail counts the packet in service, and is never quite filled by bytes.
@@ -205,8 +204,7 @@ fn build_link<C: Clock>(
     let loss = Loss::new(*loss, losses, || Stream::new(plan.seed, Purpose::Loss, index));
     let fails = !failures.times.is_empty();
     let hazardous = loss.is_some() || !drop.is_empty() || *mtu != u16::MAX || fails;
-    let watched = adds || plan.record.tables.iter().any(|table| table.is_of_packets());
-    if hazardous || watched || plan.switches.is_some() || plan.reads_ports {
+    if hazardous || is_watched {
         let dropped_arrivals = drop.iter().copied().collect();
         let down = failures.times.iter().map(|&(from, until)| (from.0, until.0)).collect();
         let hazards = Hazards { loss, listed: dropped_arrivals, mtu: *mtu, down };

@@ -88,6 +88,11 @@ impl Ticket {
         Self { at: arrival, route_seq: self.route_seq + 1, content: self.content }
     }
 
+    /// The last of its words, of a packet that is marked CE.
+    pub(crate) fn marked(content: u64) -> u64 {
+        content | u64::from(Flags::CE.0) << 48
+    }
+
     /// Whether the packet has no options.
     #[inline(always)]
     pub(crate) fn is_bare(self) -> bool {

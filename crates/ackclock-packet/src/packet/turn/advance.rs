@@ -7,7 +7,7 @@ use crate::packet::process::event::{Key, Stage, What};
 use crate::packet::process::logical_process::Pending;
 use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::batch::{Batch, Onward};
-use crate::packet::turn::simulator::Sim;
+use crate::packet::turn::simulator::{Cause, Sim};
 
 /// Packets that pass a link between two rounds of prefetching.
 const AT_ONCE: usize = 8;
@@ -184,6 +184,7 @@ impl<C: Clock> Sim<C> {
         if self.tally.events > self.tally.most_events {
             self.cut_turn(local.at());
         }
+        self.cause = Cause::Local(local);
         self.handle_local(p, local.at(), What(local.what()));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::memory::make_room;
 use crate::packet::network::route::Hop;
+use crate::packet::process::event::Key;
 use crate::packet::storage::bucket_sort::Spare;
 use crate::packet::storage::buckets::Buckets;
 use crate::packet::storage::ticket::Ticket;
@@ -22,6 +23,8 @@ pub(crate) struct Batch {
     /// Mask of the bits of an entry of `order` that hold the index.
     pub(crate) index_mask: u64,
     pub(crate) spare: Spare,
+    /// Full keys of entries that tie, with these.
+    pub(crate) keys: Vec<(Key, u64)>,
     /// Channels that were empty, and the arrival of the packet that they have now.
     pub(crate) woken: Vec<(u32, u64)>,
     /// Whether the readers of these are woken when all of them have been found.

@@ -6,7 +6,7 @@ use crate::packet::network::end::End;
 use crate::packet::process::clock::Clock;
 use crate::packet::process::event::{Key, Kind, Stage, What};
 use crate::packet::storage::ticket::Ticket;
-use crate::packet::turn::simulator::Sim;
+use crate::packet::turn::simulator::{Cause, Sim};
 use crate::units::Time;
 
 impl<C: Clock> Sim<C> {
@@ -14,6 +14,7 @@ impl<C: Clock> Sim<C> {
     #[inline(always)]
     pub(crate) fn deliver(&mut self, p: usize, index: usize, ticket: Ticket) {
         let now = ticket.at;
+        self.cause = Cause::Packet(ticket);
         let flows = &mut self.flows;
         let end = &mut flows.ends[index];
         end.received += 1;

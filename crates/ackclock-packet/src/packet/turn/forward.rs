@@ -1,15 +1,27 @@
 //! The way of a packet: into a link, through it, and onto the wire; or to its drop.
 
 use crate::packet::network::link::Service;
+use crate::packet::network::link::foreseen::Fate;
 use crate::packet::network::route::Hop;
 use crate::packet::network::wires::Channel;
 use crate::packet::process::clock::Clock;
 use crate::packet::process::event::{Key, Kind, What};
 use crate::packet::storage::ticket::Ticket;
-use crate::packet::turn::simulator::Sim;
+use crate::packet::turn::simulator::{Cause, Sim};
 use crate::record::Event;
 use crate::units::Span;
 use crate::wire::{DropReason, Flags, Packet, Timed};
+
+/// What becomes of a packet at a link that is no plain FIFO, or is due for a sample.
+#[derive(Clone, Copy)]
+enum Arrival {
+    /// It is dropped, or waits in a discipline.
+    Ends,
+    /// It is to enter the computed FIFO.
+    Enters,
+    /// It leaves, and is at the far end at `departure`, marked CE or as it is.
+    Leaves { departure: u64, is_marked: bool },
+}
 
 impl<C: Clock> Sim<C> {
     /// Takes the next step of a packet's route when it arrives.
@@ -36,29 +48,42 @@ impl<C: Clock> Sim<C> {
     ) {
         // Tickets are assembled only where they are passed on: a wide load of a ticket that was changed in
         // part stalls.
-        let (mut now, mut position, content) = ticket.parts();
+        let (mut now, mut position, mut content) = ticket.parts();
         let to_ticket = Ticket::from_parts;
         loop {
             // The link is looked up again only after rare calls.
             let mut link = &mut self.links.list[hop.link as usize];
+            let mut judged = None;
             if now >= link.plain_until {
-                if !self.check_arrival(p, hop.link, to_ticket(now, position, content)) {
-                    return;
+                match self.check_arrival(p, hop.link, to_ticket(now, position, content), here) {
+                    Arrival::Ends => return,
+                    Arrival::Enters => {}
+                    Arrival::Leaves { departure, is_marked } => {
+                        judged = Some(departure);
+                        if is_marked {
+                            content = Ticket::marked(content);
+                        }
+                    }
                 }
                 link = &mut self.links.list[hop.link as usize];
             }
-            link.count_arrival();
-            if link.settle(now) {
-                self.settle_tie(hop.link, to_ticket(now, position, content), here);
-                link = &mut self.links.list[hop.link as usize];
-            }
-            let Some(departure) = link.admit(now, ticket.size()) else {
-                let ticket = to_ticket(now, position, content);
-                return self.refuse(hop.link, ticket, DropReason::Overflow, now);
+            let departure = if let Some(departure) = judged {
+                departure
+            } else {
+                link.count_arrival();
+                if link.settle(now) {
+                    self.settle_tie(hop.link, to_ticket(now, position, content), here);
+                    link = &mut self.links.list[hop.link as usize];
+                }
+                let Some(departure) = link.admit(now, ticket.size()) else {
+                    let ticket = to_ticket(now, position, content);
+                    return self.refuse(hop.link, ticket, DropReason::Overflow, now);
+                };
+                if link.watched {
+                    self.record_computed_departure(hop.link, to_ticket(now, position, content));
+                }
+                departure
             };
-            if link.watched {
-                self.record_computed_departure(hop.link, to_ticket(now, position, content));
-            }
             position += 1;
             if hop.channel != Hop::ON {
                 return self.put_on_wire(hop.channel, to_ticket(departure, position, content));
@@ -69,7 +94,8 @@ impl<C: Clock> Sim<C> {
             }
             let ticket = to_ticket(departure, position, content);
             hop = self.routes.hop(ticket);
-            if DEFER {
+            // Packets that the discipline sent before are deferred, and none may overtake them.
+            if DEFER || judged.is_some() {
                 self.batch.defer(ticket, hop);
                 return;
             }
@@ -90,10 +116,9 @@ impl<C: Clock> Sim<C> {
         }
     }
 
-    /// A packet arrives at a link that is due for a sample, is watched, or has a discipline. Returns whether it
-    /// is to enter the computed FIFO.
+    /// A packet, `here` as in [`Self::enter`], arrives at a link that is due for a sample, is watched, or has a discipline.
     #[inline(never)]
-    fn check_arrival(&mut self, p: usize, link_id: u32, ticket: Ticket) -> bool {
+    fn check_arrival(&mut self, p: usize, link_id: u32, ticket: Ticket, here: bool) -> Arrival {
         let now = ticket.at;
         self.sample_link(link_id as usize, now);
         let link = &mut self.links.list[link_id as usize];
@@ -103,21 +128,86 @@ impl<C: Clock> Sim<C> {
             if let Some(reason) = link.check_hazards(now, &packet) {
                 link.count_arrival();
                 self.refuse(link_id, ticket, reason, now);
-                return false;
+                return Arrival::Ends;
             }
             if self.fabric.is_used() && !self.take_into_memory(link_id, &packet, now) {
                 self.links.list[link_id as usize].count_arrival();
                 self.refuse(link_id, ticket, DropReason::Overflow, now);
-                return false;
+                return Arrival::Ends;
             }
         }
         let link = &mut self.links.list[link_id as usize];
         if link.disc.is_none() {
-            return true;
+            return Arrival::Enters;
         }
         link.count_arrival();
+        if link.foresees() {
+            return self.judge(p, link_id, ticket, here);
+        }
         self.enqueue(p, link_id, ticket, now);
-        false
+        Arrival::Ends
+    }
+
+    /// A packet arrives at a link whose discipline judges it.
+    #[inline]
+    fn judge(&mut self, p: usize, link_id: u32, ticket: Ticket, here: bool) -> Arrival {
+        let now = ticket.at;
+        let link = &mut self.links.list[link_id as usize];
+        let is_tied = link.settle(now) || link.ends_at(now);
+        let is_before_end = is_tied && !self.is_free_before(link_id, ticket, here);
+        let flow = self.routes.owner(ticket);
+        let fate = if ticket.is_bare() {
+            self.links.judge(link_id, &ticket.header(flow), now, is_before_end)
+        } else {
+            let packet = ticket.inspect(flow, &self.wires.options);
+            self.links.judge(link_id, &packet, now, is_before_end)
+        };
+        match fate {
+            Fate::Arrives { arrival, is_marked } => {
+                Arrival::Leaves { departure: arrival, is_marked }
+            }
+            Fate::Dropped(reason) => {
+                self.refuse(link_id, ticket, reason, now);
+                Arrival::Ends
+            }
+            Fate::Unknown => {
+                self.stop_foreseeing(p, link_id, ticket);
+                Arrival::Ends
+            }
+        }
+    }
+
+    /// A packet arrives exactly when a transmission ends at a link that judges packets: whether the end is first, in the
+    /// order in which the events of a process are handled. If it is, the next transmission begins.
+    #[cold]
+    #[inline(never)]
+    fn is_free_before(&mut self, link_id: u32, ticket: Ticket, here: bool) -> bool {
+        let arrival = match self.cause {
+            Cause::Local(key) if here => key,
+            Cause::Packet(cause) if here => self.key(cause),
+            _ => self.key(ticket),
+        };
+        let link = &mut self.links.list[link_id as usize];
+        let ahead = C::ps(ticket.at) - C::ps(link.service.start);
+        let end = Key::new(ticket.at, ahead, What::new(Kind::Free, link_id).0);
+        let is_first = end < arrival;
+        if is_first {
+            link.begin_tied(ticket.at);
+        }
+        is_first
+    }
+
+    /// The discipline of a link, which judged packets on arrival, holds them from this one on.
+    #[cold]
+    #[inline(never)]
+    fn stop_foreseeing(&mut self, p: usize, link_id: u32, ticket: Ticket) {
+        let link = &mut self.links.list[link_id as usize];
+        if let Some(service) = link.stop_foreseeing(ticket.at) {
+            let event = What::new(Kind::Free, link_id);
+            let ahead = C::ps(service.end) - C::ps(service.start);
+            self.schedule.add_local(p, link.stage, Key::new(service.end, ahead, event.0));
+        }
+        self.enqueue(p, link_id, ticket, ticket.at);
     }
 
     #[cold]
@@ -128,6 +218,7 @@ impl<C: Clock> Sim<C> {
     }
 
     /// A packet enters a link with a discipline.
+    #[inline(always)]
     fn enqueue(&mut self, p: usize, link: u32, ticket: Ticket, now: u64) {
         let flow = self.routes.owner(ticket);
         // The packet is built in the argument: moving it right after it was written stalls.
@@ -176,7 +267,7 @@ impl<C: Clock> Sim<C> {
                 return self.send_frame_due(p, link_id, now);
             }
             None => match link.held_until(now) {
-                None => link.service = Service { start: now, end: Service::IDLE },
+                None => link.become_idle(now),
                 Some(rest_end) => {
                     link.rest_until(rest_end);
                     let (stage, ahead) = (link.stage, C::ps(rest_end) - C::ps(now));

@@ -81,10 +81,14 @@ impl<C: Clock> Sim<C> {
     #[inline(never)]
     fn break_ties(&mut self, layout: KeyLayout) {
         let mut order = std::mem::take(&mut self.batch.order);
+        let mut keys = std::mem::take(&mut self.batch.keys);
         for ties in order.chunk_by_mut(|&a, &b| layout.ties(a, b)).filter(|ties| ties.len() > 1) {
-            ties.sort_by_cached_key(|&key| (self.key(self.batch.ticket(key)), key));
+            keys.clear();
+            keys.extend(ties.iter().map(|&entry| (self.key(self.batch.ticket(entry)), entry)));
+            keys.sort_unstable();
+            ties.iter_mut().zip(&keys).for_each(|(place, &(_, entry))| *place = entry);
         }
-        self.batch.order = order;
+        (self.batch.order, self.batch.keys) = (order, keys);
     }
 
     /// Orders a batch with a span too long, or with too many packets, for sort keys.

@@ -13,9 +13,10 @@ use crate::packet::outcome::observe::Observer;
 use crate::packet::outcome::piece::Pieces;
 use crate::packet::outcome::run_end::EndedRun;
 use crate::packet::process::clock::Clock;
-use crate::packet::process::event::Stage;
+use crate::packet::process::event::{Key, Stage};
 use crate::packet::process::schedule::Schedule;
 use crate::packet::process::stubs::Stubs;
+use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::batch::Batch;
 use crate::packet::turn::border::Border;
 use crate::packet::turn::prefetcher::Prefetcher;
@@ -46,10 +47,21 @@ pub(crate) struct Sim<C> {
     pub(crate) batch: Box<Batch>,
     pub(crate) prefetcher: Prefetcher,
     pub(crate) tally: Tally,
+    /// What makes an endpoint, or a branch, send at present.
+    pub(crate) cause: Cause,
     /// Why an algorithm failed.
     pub(crate) failure: Option<String>,
     /// What belongs to other threads, if there are others.
     pub(crate) border: Box<Border>,
+}
+
+/// An event of a process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cause {
+    /// A packet arrived.
+    Packet(Ticket),
+    /// A local event.
+    Local(Key),
 }
 
 /// Counts of the engine's work.

@@ -110,6 +110,14 @@ impl Aqm for Blue {
         Some(Box::new(self))
     }
 
+    fn can_foresee(&self) -> bool {
+        true
+    }
+
+    fn foresee(&self, _packet: &Packet, _wait: Span) -> Option<Verdict> {
+        Some(Verdict::Pass)
+    }
+
     fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
         if std::mem::take(&mut self.idle) {
             let times = queue.now.since(self.changed).0 / self.params.freeze.0;

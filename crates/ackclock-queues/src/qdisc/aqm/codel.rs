@@ -212,6 +212,23 @@ impl Aqm for Codel {
         Verdict::Pass
     }
 
+    fn can_foresee(&self) -> bool {
+        true
+    }
+
+    /// Short waits change nothing outside the dropping state, and are only compared with the threshold of marks.
+    #[inline]
+    fn foresee(&self, packet: &Packet, wait: Span) -> Option<Verdict> {
+        let is_quiet = self.first_above.is_none() && !self.dropping && !self.owed;
+        if !is_quiet || wait >= self.target {
+            return None;
+        }
+        if wait > self.ce_threshold {
+            return Some(self.mark_beyond_threshold(packet, Verdict::Pass));
+        }
+        Some(Verdict::Pass)
+    }
+
     fn on_dequeue(
         &mut self,
         packet: &Packet,

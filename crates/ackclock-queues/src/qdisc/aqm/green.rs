@@ -300,6 +300,14 @@ impl Plain for Green {
 }
 
 impl Aqm for Green {
+    fn can_foresee(&self) -> bool {
+        true
+    }
+
+    fn foresee(&self, _packet: &Packet, _wait: Span) -> Option<Verdict> {
+        Some(Verdict::Pass)
+    }
+
     fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
         self.n = match &mut self.flows {
             Flows::Window(active) => f64::from(active.packet(queue.key, queue.now)),

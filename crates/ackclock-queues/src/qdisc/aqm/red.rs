@@ -373,6 +373,14 @@ impl Aqm for Red {
         self.average.set_clock(seconds);
     }
 
+    fn can_foresee(&self) -> bool {
+        true
+    }
+
+    fn foresee(&self, _packet: &Packet, _wait: Span) -> Option<Verdict> {
+        Some(Verdict::Pass)
+    }
+
     fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {
         let waiting = if self.spread.by_bytes.is_some() {
             queue.bytes.0 as f64

@@ -4,10 +4,24 @@ use super::{Link, Service};
 use crate::packet::network::rare::Managed;
 use crate::packet::process::clock::Clock;
 use crate::qdisc::QdiscCtx;
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 use crate::wire::{DropReason, Flags, Packet, Timed};
 
 impl<C: Clock> Link<C> {
+    /// Settles the FIFO of packets that the discipline has judged, where it judges any.
+    #[inline(always)]
+    fn settle_before(&mut self, now: u64) {
+        if self.waiting.next < now {
+            self.settle_judged(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn settle_judged(&mut self, now: u64) {
+        self.settle(now);
+    }
+
     /// Gives a packet to the discipline.
     pub(crate) fn enqueue(
         &mut self,
@@ -16,15 +30,17 @@ impl<C: Clock> Link<C> {
         keys: &[[u32; 2]],
         dropped: &mut Vec<(Packet, DropReason)>,
     ) {
+        self.settle_before(now);
         let Some(managed) = &mut self.disc else { return };
         let present = C::ps(now);
         managed.report_rate(&self.rate, present);
         let Managed { disc, rng, queues, .. } = &mut **managed;
         let (time, seconds) = (Time(present), C::seconds(now));
         let mut ctx = QdiscCtx::new(time, seconds, rng, keys, dropped, queues);
+        ctx.before = (self.waiting.len(), Bytes(self.waiting.backlog()));
         disc.enqueue(packet, &mut ctx);
         let marks = ctx.marks;
-        self.occupancy.set(present, disc.len());
+        self.occupancy.set(present, disc.len(), self.waiting.len());
         self.count_marks(marks);
     }
 
@@ -37,6 +53,7 @@ impl<C: Clock> Link<C> {
         keys: &[[u32; 2]],
         dropped: &mut Vec<(Packet, DropReason)>,
     ) -> Option<Timed> {
+        self.settle_before(now);
         let Some(managed) = &mut self.disc else { return None };
         let present = C::ps(now);
         managed.report_rate(&self.rate, present);
@@ -45,7 +62,7 @@ impl<C: Clock> Link<C> {
         let mut ctx = QdiscCtx::new(time, seconds, rng, keys, dropped, queues);
         let mut next = disc.dequeue(&mut ctx);
         let (marks, queue) = (ctx.marks, ctx.queue);
-        self.occupancy.set(present, disc.len());
+        self.occupancy.set(present, disc.len(), self.waiting.len());
         if let Some(Timed { at: arrived_at, packet }) = &mut next {
             let size = packet.size;
             let waited = present - arrived_at.0;
@@ -72,7 +89,7 @@ impl<C: Clock> Link<C> {
     /// the clock later than `now`. `None` if nothing waits.
     #[inline(always)]
     pub(crate) fn held_until(&self, now: u64) -> Option<u64> {
-        if self.occupancy.is_empty() { None } else { self.next_release(now) }
+        if self.occupancy.holds_nothing() { None } else { self.next_release(now) }
     }
 
     #[cold]
@@ -108,7 +125,7 @@ impl<C: Clock> Link<C> {
             let mut ctx = QdiscCtx::new(time, seconds, rng, keys, dropped, queues);
             disc.on_timer(&mut ctx);
             let marks = ctx.marks;
-            self.occupancy.set(present, disc.len());
+            self.occupancy.set(present, disc.len(), self.waiting.len());
             self.count_marks(marks);
         }
     }

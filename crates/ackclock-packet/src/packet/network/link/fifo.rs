@@ -1,7 +1,7 @@
 //! Transmission of packets, and the computed FIFO of a link.
 
 use super::Link;
-use crate::packet::network::computed_fifo::{LONG, Waiting};
+use crate::packet::network::computed_fifo::{IS_LONG, IS_MARKED, LONG, Waiting};
 use crate::packet::network::rate::Rate;
 use crate::packet::process::clock::Clock;
 
@@ -30,12 +30,22 @@ impl<C: Clock> Link<C> {
 
     /// Begins the transmission of the first packet that waits.
     #[inline(always)]
-    fn begin_next(&mut self) {
-        let is_long;
-        (self.service.start, self.serving, is_long) = self.waiting.begin::<C>(&mut self.occupancy);
-        if is_long && let Some(rare) = &mut self.rare {
+    pub(super) fn begin_next(&mut self) {
+        let notes;
+        (self.service.start, self.serving, notes) = self.waiting.begin::<C>(&mut self.occupancy);
+        if notes != 0 {
+            self.begin_noted(notes);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_noted(&mut self, notes: u64) {
+        let rare = self.rare.get_or_insert_default();
+        if notes & IS_LONG != 0 {
             rare.long_waits.pop_front();
         }
+        rare.marks += u64::from(notes & IS_MARKED != 0);
     }
 
     /// Whether the settled computed FIFO accepts one more packet.
@@ -52,18 +62,26 @@ impl<C: Clock> Link<C> {
         if !self.has_room(size) {
             return None;
         }
+        let waits = self.service.end > now || self.waiting.next != Waiting::NONE;
+        Some(self.place(now, size, waits, 0))
+    }
+
+    /// Sends a packet after those that wait in the settled FIFO, or at once; returns the time of its arrival at the far
+    /// end. `note` is 0 or [`IS_MARKED`].
+    #[inline(always)]
+    pub(super) fn place(&mut self, now: u64, size: u16, waits: bool, note: u64) -> u64 {
         self.departed_packets += 1;
         self.departed_bytes += u64::from(size);
         // `service.end` is when the last accepted packet has left.
         let free = self.service.end;
-        let start = if free > now || self.waiting.next != Waiting::NONE {
+        let start = if waits {
             let present = C::ps(now);
             let wait = C::ps(free) - present;
             self.wait_ps += u128::from(wait);
             if wait >= LONG {
                 self.note_long_wait(wait);
             }
-            self.waiting.push(present, wait, free, size, &mut self.occupancy);
+            self.waiting.push(present, wait, free, size, note, &mut self.occupancy);
             free
         } else {
             self.service.start = now;
@@ -72,7 +90,7 @@ impl<C: Clock> Link<C> {
         };
         let (end, arrival) = self.send(start, size);
         self.service.end = end;
-        Some(arrival)
+        arrival
     }
 
     #[cold]

@@ -10,6 +10,7 @@
 //! **Rule** (an era is a round trip by packets; R = nominal rate, M = nominal max RTT, s = sensitivity in [0, 1])
 //! ```text
 //! paced at alpha R, cwnd = alpha R (M + min(15 ms, M / 4));  alpha: Initial 2, Recovery 15/16, Cruising 1, Pushing 1.227
+//! at once after a pause: 4/1024 s of the pacing rate, 2 segments to 64 KiB
 //! R rises to each ACK's rate, unless congested in Recovery;  M: of eras sent at alpha <= 1, as in c4-02, >= 1 ms
 //! Initial: cwnd + acked / 8^n, paced at 1,048,576 bit/s or more; n eras without increase; n = 3, or a signal -> Recovery
 //! Recovery: one era;  R risen: level + 1, else level 1;  two in a row congested: R <= the largest rate since
@@ -24,6 +25,12 @@
 //! sent while the application limited, and the peak of short trains of packets does not raise it. The time in which segments
 //! were delivered begins with the last delivery before the packet left. A retransmission timeout changes nothing but that the
 //! window is 2 until the next ACK.
+//!
+//! **Compared** with picoquic of August 2026 in its simulator, on paths of 40 ms, picoquic first: 10 Mbit/s with 1 and 5 %
+//! random loss 8.5 and 8.6, 6.9 and 7.2 Mbit/s on the wire; four flows on 20 Mbit/s lose 9.7 and 9.1 % at 1 BDP; alone 0.7 ms
+//! of queue in both at 1 BDP, 0.7 and 11.4 ms at 4. picoquic counts deliveries without the 16 bytes of the AEAD tag, so paces
+//! 1.1 % below the rate it measures, and ages its loss rate twice at a loss; here both count alike, and once, as in the draft.
+//! "What differed" in the documentation has more.
 //!
 //! Defaults by era: the same in all.
 
@@ -64,7 +71,7 @@ const RESUMING_ERAS: u32 = 2;
 /// Least pacing rate in Initial in bit/s.
 const INITIAL_PACING: f64 = 1_048_576.0;
 const QUANTUM_BYTES: f64 = 65_536.0;
-/// Length of a quantum in seconds.
+/// Length in seconds of what may leave at once after a pause.
 const QUANTUM: f64 = 4.0 / 1024.0;
 /// Data rates in B/s and the sensitivity at each.
 const SENSITIVITY: [(f64, f64); 3] = [(50e3, 0.0), (1e6, 963.0 / 1024.0), (10e6, 1.0)];
@@ -629,8 +636,8 @@ impl CongestionControl for C4 {
         self.is_assessed().then(|| BitRate((rate as u64).max(1)))
     }
 
-    fn send_quantum(&self) -> u32 {
-        (self.paced() * QUANTUM).min(QUANTUM_BYTES / self.mss).max(2.0) as u32
+    fn burst_budget(&self) -> u32 {
+        (self.paced() * QUANTUM).min(QUANTUM_BYTES / self.mss).max(2.0) as u32 - 1
     }
 
     fn phase(&self) -> &'static str {

@@ -86,6 +86,18 @@ fn initial_grows_with_what_is_acknowledged_and_paces_at_a_mebibit_or_more() {
     assert_eq!(slow.control.pacing_rate().unwrap().0, 1_048_576);
 }
 
+/// 4/1024 s of the pacing rate, 2 segments or more and 64 KiB at most, leave at once after a pause, one of them in any case:
+/// of 800 segments/s 3.1, of 100 segments/s 0.4 and of 100,000 segments/s 390.6 where 65.5 fill 64 KiB. Else they leave singly.
+#[test]
+fn a_quantum_is_what_may_leave_at_once_after_a_pause() {
+    let mut bench = Bench::cruising();
+    for (rate, budget) in [(800.0, 2), (100.0, 1), (100_000.0, 64)] {
+        bench.control.nominal_rate = rate;
+        assert_eq!(bench.control.burst_budget(), budget);
+        assert_eq!(bench.control.send_quantum(), 1);
+    }
+}
+
 /// 10, 20, 40, 80 segments add as much to the window of 10, 81 too, as the era before had an increase; 82 add 82/8 and 83
 /// 83/64: 252.546875. M is half of that at 830 segments/s: 152.137 ms; the window 15/16 of it with 15 ms more.
 #[test]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "Candidate", "list_candidates", "vary"]
 
 KINDS = {
-    "drop-tail": "drop-tail",
+    "drop-tail": "drop-tail (link or shaper)",
     "codel": "CoDel or FQ-CoDel",
     "pie": "PIE",
     "red": "RED",
@@ -24,7 +24,7 @@ KINDS = {
     "shaper": "shaper",
     "random": "no drops of a queue: random loss",
 }
-"""Kinds of queues, and what they are called."""
+"""Kinds of queues, and what they are called. A shaper whose bucket stays empty does what a link of its rate does."""
 
 FAST = 10.0
 """By how much the link of a policer or a shaper is taken to be faster than its tokens."""

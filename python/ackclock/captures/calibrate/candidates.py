@@ -24,7 +24,10 @@ KINDS = {
     "shaper": "shaper",
     "random": "no drops of a queue: random loss",
 }
-"""Kinds of queues, and what they are called. A shaper whose bucket stays empty does what a link of its rate does."""
+"""Kinds of queues, and what they are called.
+
+A shaper whose bucket stays empty does what a link of its rate does.
+"""
 
 FAST = 10.0
 """By how much the link of a policer or a shaper is taken to be faster than its tokens."""

@@ -2,7 +2,9 @@
 
 use ackclock_core::api::{self, Column, Columns};
 use ackclock_core::compile::{self, Plan};
-use ackclock_core::packet::{self, FlowResult, LinkResult, PacketRow, Results};
+use ackclock_core::packet::{
+    self, FlowResult, LinkResult, PacketRow, RegistryOnly, Results, Threads,
+};
 use ackclock_core::scenario::Scenario;
 use serde_json::{Map, Value, json};
 
@@ -18,6 +20,18 @@ pub(crate) fn run(scenario: Value) -> Run {
     let plan = compile::compile(&scenario).expect("scenario compiles");
     let results = packet::run(&plan, &mut |_| true).expect("run ends with balanced books");
     Run { plan, results }
+}
+
+/// On one thread, and on two, the run is the same to the last bit.
+pub(crate) fn check_threads(run: &Run) {
+    for threads in [1, 2] {
+        let threads = Threads::Always(threads);
+        let (mut results, _) =
+            packet::run_on(&run.plan, &RegistryOnly, threads, &mut |_| true, None)
+                .expect("run ends");
+        results.activations = run.results.activations;
+        assert!(format!("{results:?}") == format!("{:?}", run.results), "{threads:?}");
+    }
 }
 
 impl Run {

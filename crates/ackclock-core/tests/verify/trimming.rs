@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_core::packet::{Event, LedgerCount, RegistryOnly, Threads, run_on};
+use ackclock_core::packet::{Event, LedgerCount};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::common::{extend, problems, run};
+use crate::common::{check_threads, extend, problems, run};
 
 /// Senders at one switch, and one receiver behind it.
 fn incast(senders: usize, packets: u32, extra: Value) -> Value {
@@ -153,11 +153,6 @@ proptest! {
         let trims: u64 = outcome.results.links.iter().map(|link| link.trims).sum();
         let rows = outcome.results.tables.packets.iter().filter(|row| row.event == Event::Trim).count();
         prop_assert_eq!(rows as u64, trims);
-        for threads in [1, 2] {
-            let (mut results, _) =
-                run_on(&outcome.plan, &RegistryOnly, Threads::Always(threads), &mut |_| true, None).unwrap();
-            results.activations = outcome.results.activations;
-            prop_assert!(format!("{results:?}") == format!("{:?}", outcome.results), "{threads} threads");
-        }
+        check_threads(&outcome);
     }
 }

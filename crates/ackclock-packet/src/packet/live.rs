@@ -338,7 +338,7 @@ impl Live {
                 self.add(end, What::Free(link_id));
             }
             None => match link.held_until(now) {
-                None => link.service = Service { start: now, end: Service::IDLE },
+                None => link.become_idle(now),
                 Some(rest_end) => {
                     link.rest_until(rest_end);
                     self.add(rest_end, What::Free(link_id));

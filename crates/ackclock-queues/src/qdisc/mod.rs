@@ -343,14 +343,18 @@ pub trait Aqm: Send {
     ) -> Verdict {
         Verdict::Pass
     }
-    /// Whether [`Self::foresee`] may ever know a verdict.
-    fn can_foresee(&self) -> bool {
+    /// Whether all that it decides is decided by [`Self::on_enqueue`]: there is no `on_dequeue`.
+    fn decides_on_arrival(&self) -> bool {
         false
     }
+    /// Whether [`Self::foresee`] may ever know a verdict.
+    fn can_foresee(&self) -> bool {
+        self.decides_on_arrival()
+    }
     /// What [`Self::on_dequeue`] would say of a packet that waited `wait`, if that is known by now, and saying it would
-    /// change nothing that later calls see. Where there is no `on_dequeue`: that it passes.
+    /// change nothing that later calls see.
     fn foresee(&self, _packet: &Packet, _wait: Span) -> Option<Verdict> {
-        None
+        self.decides_on_arrival().then_some(Verdict::Pass)
     }
     /// The queue was found empty when the link requested a packet.
     fn on_idle(&mut self, _now: Time) {}

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use crate::common::{Run, extend, run};
+use crate::common::{Run, check_threads, extend, run};
 
 /// Disciplines that judge packets on arrival, some until waits become long.
 fn judging() -> impl Strategy<Value = Value> {
@@ -78,6 +78,7 @@ proptest! {
         prop_assert_eq!(links(&computed), links(&queued));
         prop_assert_eq!(computed.results.digest, queued.results.digest);
         prop_assert!(computed.results.events <= queued.results.events);
+        check_threads(&computed);
     }
 }
 
@@ -119,6 +120,7 @@ fn ties_are_decided_as_they_are_packet_by_packet() {
         let (computed, queued) = (with(&["link_samples"]), with(&["link_samples", "packets"]));
         assert_eq!(links(&computed), links(&queued), "{qdisc}");
         assert_eq!(computed.results.digest, queued.results.digest, "{qdisc}");
+        check_threads(&computed);
         assert!(computed.results.links.iter().any(|link| link.marks + link.drops > 100));
     }
 }

@@ -1,12 +1,11 @@
 //! Links that fail and come back, and routes that change during a run: which packets are lost, and which way the others
 //! take.
 
-use ackclock_core::packet::{RegistryOnly, Threads, run_on};
 use ackclock_core::wire::DropReason;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::common::{Run, extend, problems, run};
+use crate::common::{Run, check_threads, extend, problems, run};
 
 /// From s to d over a, which is the first of two equal ways, or over b. A packet of 1000 B leaves s each 10 ms, the
 /// 800 packets of 7.995 s; it is on the wire from s to a for 50 ms.
@@ -205,11 +204,6 @@ proptest! {
         let found = problems(&case);
         prop_assert!(found.is_empty(), "{found:?}");
         let outcome = run(case);
-        for threads in [1, 2] {
-            let (mut results, _) =
-                run_on(&outcome.plan, &RegistryOnly, Threads::Always(threads), &mut |_| true, None).unwrap();
-            results.activations = outcome.results.activations;
-            prop_assert!(format!("{results:?}") == format!("{:?}", outcome.results), "{threads} threads");
-        }
+        check_threads(&outcome);
     }
 }

@@ -1,10 +1,9 @@
 //! Packets that are sprayed over equal paths: which they take, what may send them, and that nothing is lost of them.
 
-use ackclock_core::packet::{RegistryOnly, Threads, run_on};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::common::{Run, extend, problems, run};
+use crate::common::{Run, check_threads, extend, problems, run};
 
 /// Two leaves with four hosts each and four spines; every host of the first leaf sends to one of the second.
 fn leaf_spine(extra: Value) -> Value {
@@ -175,11 +174,6 @@ proptest! {
         let found = problems(&case);
         prop_assert!(found.is_empty(), "{found:?}");
         let outcome = run(case);
-        for threads in [1, 2] {
-            let (mut results, _) =
-                run_on(&outcome.plan, &RegistryOnly, Threads::Always(threads), &mut |_| true, None).unwrap();
-            results.activations = outcome.results.activations;
-            prop_assert!(format!("{results:?}") == format!("{:?}", outcome.results), "{threads} threads");
-        }
+        check_threads(&outcome);
     }
 }

@@ -300,12 +300,8 @@ impl Plain for Green {
 }
 
 impl Aqm for Green {
-    fn can_foresee(&self) -> bool {
+    fn decides_on_arrival(&self) -> bool {
         true
-    }
-
-    fn foresee(&self, _packet: &Packet, _wait: Span) -> Option<Verdict> {
-        Some(Verdict::Pass)
     }
 
     fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {

@@ -24,7 +24,6 @@ use crate::qdisc::managed::Plain;
 use crate::qdisc::{Aqm, Limit, QdiscEnv, QueueState, State, Verdict};
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
-use crate::units::Span;
 use crate::wire::{DropReason, Packet};
 
 /// Parameters of [`Sred`].
@@ -127,12 +126,8 @@ impl Plain for Sred {
 }
 
 impl Aqm for Sred {
-    fn can_foresee(&self) -> bool {
+    fn decides_on_arrival(&self) -> bool {
         true
-    }
-
-    fn foresee(&self, _packet: &Packet, _wait: Span) -> Option<Verdict> {
-        Some(Verdict::Pass)
     }
 
     fn on_enqueue(&mut self, packet: &Packet, queue: &QueueState, rng: &mut Stream) -> Verdict {

@@ -62,8 +62,13 @@ impl<C: Clock> Link<C> {
         if !self.has_room(size) {
             return None;
         }
-        let waits = self.service.end > now || self.waiting.next != Waiting::NONE;
-        Some(self.place(now, size, waits, 0))
+        Some(self.place(now, size, self.is_sending(now), 0))
+    }
+
+    /// Whether something is being sent at `now`; the FIFO is settled.
+    #[inline(always)]
+    pub(super) fn is_sending(&self, now: u64) -> bool {
+        self.service.end > now || self.waiting.next != Waiting::NONE
     }
 
     /// Sends a packet after those that wait in the settled FIFO, or at once; returns the time of its arrival at the far

@@ -4,7 +4,7 @@
 //! departures are computed, until the link is idle.
 
 use super::{Link, Service};
-use crate::packet::network::computed_fifo::{IS_MARKED, Waiting};
+use crate::packet::network::computed_fifo::IS_MARKED;
 use crate::packet::network::rare::Managed;
 use crate::packet::process::clock::Clock;
 use crate::qdisc::{Judgement, QdiscCtx};
@@ -41,12 +41,6 @@ impl<C: Clock> Link<C> {
     #[inline(always)]
     pub(crate) fn foresees(&self) -> bool {
         self.foresees
-    }
-
-    /// Whether something is being sent at `now`; the FIFO is settled.
-    #[inline(always)]
-    fn is_sending(&self, now: u64) -> bool {
-        self.service.end > now || self.waiting.next != Waiting::NONE
     }
 
     /// Whether a transmission ends exactly at `now` and nothing waits for that.

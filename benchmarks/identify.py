@@ -34,7 +34,7 @@ FAMILIES = {
     "vegas": "delay", "fast": "delay", "ledbat": "delay", "ledbat++": "delay", "copa": "delay",
     "cdg": "delay", "nscc": "delay",
     "bbr": "model of the path", "bbr2": "model of the path", "bbr3": "model of the path",
-    "c4": "model of the path", "vivace": "utility",
+    "c4": "model of the path", "c4-02": "model of the path", "vivace": "utility",
     "aiad": "small decrease", "miad": "small decrease", "iiad": "small decrease",
     "aild": "small decrease", "sqrt": "binomial",
 }  # fmt: skip

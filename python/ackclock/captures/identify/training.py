@@ -33,7 +33,6 @@ LEFT_OUT = {
     "prague": "without marks it is Reno",
     "decbit": "without marks it has no signal",
     "hpcc": "without records of the ports on the way it has no signal",
-    "c4": "the training data have runs of its older text, c4-02",
     "linear": "its defaults are those of aimd",
     "binomial": "its defaults are those of aimd",
 }

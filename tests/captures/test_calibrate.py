@@ -61,10 +61,9 @@ def test_a_qlog_of_the_same_run_shows_the_same_path(run_of_cubic, tmp_path):
     path = estimate(gather(read_trace(tmp_path / "x.qlog").flows[0]))
     assert path.rate_bps.value == pytest.approx(20e6, rel=0.03)
     assert path.base_s.value == pytest.approx(0.04, rel=0.02)
-    # In recovery this log has no round trips, so that the queue at a loss is not known.
-    assert path.buffer_bytes is None
-    assert path.least_buffer_bytes == pytest.approx(20e6 * 0.04 / 8, rel=0.15)
-    assert path.drop == "not known"
+    # In recovery this log has no round trips: the queue at a loss is that of the packet before.
+    assert path.buffer_bytes.value == pytest.approx(20e6 * 0.04 / 8, rel=0.15)
+    assert path.drop == "drop-tail"
 
 
 def test_the_replay_decides_what_the_losses_of_a_qlog_are(run_of_cubic, tmp_path):

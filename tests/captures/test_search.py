@@ -14,6 +14,7 @@ from ackclock.captures.calibrate.estimate import Path, estimate
 from ackclock.captures.calibrate.evidence import gather
 from ackclock.captures.calibrate.fitting import improve
 from ackclock.captures.calibrate.observation import Observation, measure_distances
+from ackclock.captures.calibrate.others import _longest_absence
 from ackclock.captures.calibrate.scenario import Draw
 from ackclock.captures.calibrate.search import NOT_KNOWN, Fit, Sender, Trial, search
 from ackclock.captures.calibrate.value import Value
@@ -62,6 +63,11 @@ def test_a_link_whose_rate_changes_is_not_taken_for_others(tmp_path):
     path = path_of(capture(tmp_path, schedule={"steps": steps}, duration="12 s", buffer="80 pkt"))
     assert path.others is None and path.capacity_bps is None
     assert any("rate may change" in doubt for doubt in path.doubts)
+
+
+def test_the_longest_run_without_the_links_rate_is_counted():
+    count = _longest_absence
+    assert [count(np.array(x, bool)) for x in ([1, 1], [0, 0, 1], [1, 0, 1, 0, 0])] == [0, 2, 2]
 
 
 def fit_of(file, cc="cubic"):

@@ -124,6 +124,7 @@ class Calibration(Outcome):
                 "queues": self.fit.kinds,
                 "queue_not_known": self.fit.reason,
                 "link_bps": _plain(path.capacity_bps),
+                "bucket_bytes": _plain(path.bucket_bytes),
                 "others": _plain(path.others),
                 "random_loss": _plain(path.loss),
                 "rate_spread": path.varies,
@@ -209,6 +210,8 @@ class Calibration(Outcome):
         nearest = self.fit.nearest
         if nearest is not None and nearest.burst_bytes and self.fit.kind == nearest.kind:
             burst = self.fit.interval(lambda candidate: candidate.burst_bytes or 0.0)
+            if nearest.kind == "shaper":
+                burst = path.bucket_bytes
             rows.insert(-1, ["bucket of tokens", _text(burst, "B")])
         return ["", "estimate [95 % interval], or name with its probability"], rows
 

@@ -26,14 +26,12 @@ KINDS = {
 }
 """Kinds of queues, and what they are called.
 
-A shaper whose bucket stays empty does what a link of its rate does.
+A shaper whose bucket shows nowhere does what a link of its rate does.
 """
 
 FAST = 10.0
 """By how much the link of a policer or a shaper is taken to be faster than its tokens."""
 _DEEP = 8.0
-_SHORTEST_BURST = 8
-"""Packets of burst from which a shaper can be distinguished from a link."""
 
 
 @dataclass(frozen=True)
@@ -113,16 +111,17 @@ def list_candidates(
     result += [Candidate("codel", deep, {"target": f"{x} ms"}) for x in (5, 10, 20)]
     result += [Candidate("pie", deep, {"target": f"{x} ms"}) for x in (15, 20, 30)]
     result += _list_red(deep, queues, rate, size_bytes)
-    excess = measured.excess_bytes(1.01 * rate / ratio) * ratio
-    bursts = [excess * x for x in (0.6, 0.8, 1.0, 1.25)]
     result += _list_policers(deep, measured, size_bytes, ratio)
-    if excess > _SHORTEST_BURST * size_bytes:
-        result += [
-            Candidate("shaper", replace(middle, buffer_bytes=b), {"burst": f"{burst:.0f} B"})
-            for burst in bursts[1:]
-            for b in buffers[:2]
-        ]
-    return result
+    if path.bucket_bytes is None:
+        return result
+    # A link does not deliver faster than its rate, whatever drops before it.
+    burst = {"burst": f"{path.bucket_bytes.value:.0f} B"}
+    shapers = [
+        Candidate("shaper", replace(middle, buffer_bytes=b, loss=x), burst)
+        for b in buffers
+        for x in losses
+    ]
+    return [*shapers, *(candidate for candidate in result if candidate.kind == "policer")]
 
 
 def _list_policers(
@@ -160,7 +159,7 @@ def vary(candidate: Candidate) -> list[Candidate]:
         The candidate.
     """
     draw, parameters = candidate.draw, candidate.parameters
-    if candidate.kind == "drop-tail":
+    if candidate.kind in ("drop-tail", "shaper"):
         return [
             replace(candidate, draw=replace(draw, buffer_bytes=draw.buffer_bytes * x))
             for x in (0.88, 0.94, 1.06, 1.13)
@@ -170,8 +169,6 @@ def vary(candidate: Candidate) -> list[Candidate]:
             replace(candidate, parameters={"burst": f"{candidate.burst_bytes * x:.0f} B"})
             for x in (0.7, 0.85, 1.17, 1.4)
         ]
-        if candidate.kind == "shaper":
-            return bursts
         rates = [replace(draw, rate_bps=draw.rate_bps * x) for x in (0.85, 0.93, 1.07, 1.15)]
         return [*bursts, *(replace(candidate, draw=near) for near in rates)]
     if candidate.kind in ("codel", "pie"):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ackclock.captures.calibrate.bucket import estimate_bucket
 from ackclock.captures.calibrate.others import estimate_others
 from ackclock.captures.calibrate.value import Value
 
@@ -33,6 +34,7 @@ _LONGER, _SHARE_LONGER = 1.1, 0.01
 """Tail drops meet the longest queues: few round trips have a queue that is so much longer."""
 _BUSY = 0.15
 """Share of the largest queueing delay above which a bottleneck is taken as busy."""
+_FEW_BUSY = 6
 VARIES = 0.06
 """Relative spread of busy rates above which the rate is said to vary."""
 
@@ -65,6 +67,8 @@ class Path:
         Rate of the link, where others had a part of it.
     others
         Share of the link that others had while it was busy.
+    bucket_bytes
+        Bucket of a shaper's tokens, where the flow shows one.
     doubts
         What is not known, as sentences.
     facts
@@ -84,6 +88,7 @@ class Path:
     varies: float | None = None
     capacity_bps: Value | None = None
     others: Value | None = None
+    bucket_bytes: Value | None = None
     doubts: list[str] = field(default_factory=list)
     facts: dict[str, float] = field(default_factory=dict)
 
@@ -165,7 +170,7 @@ def _estimate_rate(evidence: Evidence, path: Path) -> None:
     busy = floor - least > max(_BUSY * top, 1.5 * packet_s, 2e-4)
     path.rates = ends, rates, busy.astype(float)
     path.facts["busy_windows"] = int(busy.sum())
-    if busy.sum() < 3:
+    if busy.sum() < 3 or _contradicts(rates, busy):
         path.least_rate_bps = float(np.percentile(rates, 95))
         path.doubts.append(
             "the flow never kept the bottleneck busy: its rate is at least what was delivered"
@@ -186,6 +191,14 @@ def _estimate_rate(evidence: Evidence, path: Path) -> None:
             f"rates of busy windows spread by {100 * path.varies:.0f} %: the link's rate changes,"
             " or others send too; one flow does not show which"
         )
+    if path.varies <= VARIES:
+        path.bucket_bytes = estimate_bucket(evidence, path.link_bps)
+
+
+def _contradicts(rates: Floats, busy: NDArray[np.bool_]) -> bool:
+    """Whether the few busy windows are not: much more passed in others, as when a sender stalls."""
+    few = busy.sum() < _FEW_BUSY
+    return bool(few and np.median(rates[busy]) < np.percentile(rates, 90) / 2)
 
 
 def _estimate_base(evidence: Evidence, path: Path) -> None:
@@ -346,17 +359,25 @@ def _rate_of_policer(evidence: Evidence, path: Path) -> None:
 
 def _chance_of_random(evidence: Evidence, queues: Floats, limit_s: float) -> float:
     """Bound of the chance that random losses meet long queues as often as these do (Chernoff)."""
-    index = np.searchsorted(evidence.rtt_times_s, evidence.losses_s)
-    index = np.clip(index, 0, len(queues) - 1)
-    count = len(index)
+    count = len(evidence.losses_s)
     share = float(np.clip(np.mean(queues >= limit_s), 1e-6, 1 - 1e-6))
-    met = float(np.mean(queues[index] >= limit_s))
+    met = float(np.mean(_queues_near(evidence, queues, evidence.losses_s) >= limit_s))
     if met <= share:
         return 1.0
     divergence = met * np.log(met / share)
     if met < 1:
         divergence += (1 - met) * np.log((1 - met) / (1 - share))
     return float(np.exp(-count * divergence))
+
+
+def _queues_near(evidence: Evidence, queues: Floats, times_s: Floats) -> Floats:
+    """Queues that the packets met which were measured nearest in time."""
+    measured = evidence.rtt_times_s
+    after = np.clip(np.searchsorted(measured, times_s), 0, len(queues) - 1)
+    before = np.maximum(after - 1, 0)
+    is_before = np.abs(times_s - measured[before]) <= np.abs(measured[after] - times_s)
+    result: Floats = queues[np.where(is_before, before, after)]
+    return result
 
 
 def _losses_at_empty(
@@ -368,8 +389,8 @@ def _losses_at_empty(
 ) -> tuple[float, float]:
     """Losses at nearly empty queues, and how many would be there if losses were random."""
     low = [g for g, is_full in zip(groups, full, strict=True) if not is_full]
-    index = np.clip(np.searchsorted(evidence.rtt_times_s, [g[0] for g in low]), 0, len(queues) - 1)
-    early = float(np.sum(queues[index] < limit_s))
+    firsts = np.asarray([g[0] for g in low], float)
+    early = float(np.sum(_queues_near(evidence, queues, firsts) < limit_s))
     return early, len(low) * float(np.mean(queues < limit_s))
 
 

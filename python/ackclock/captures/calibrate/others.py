@@ -16,6 +16,8 @@ import numpy as np
 from ackclock.captures.calibrate.value import Value
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ackclock.captures.calibrate.evidence import Evidence
     from ackclock.captures.trace import Floats
 
@@ -29,6 +31,8 @@ _FEWEST = 0.02
 _PERCENTS = (97.0, 99.0, 99.5)
 _PRESENT = 0.7
 """Share of the spans of busy windows in which the link's rate must be seen."""
+_ABSENT = 0.15
+"""Share of them in which it may be absent without a break: others come and go."""
 _SPAN = 5
 """Windows in which it must be."""
 _PAIRS = 50
@@ -73,8 +77,8 @@ def estimate_others(
     near = np.abs(pairs / capacity - 1) <= 2 * _NEAR
     # A window has few pairs without a packet of others in between; several have some.
     spans = (np.cumsum(is_busy) - 1) // _SPAN
-    present = np.unique(spans[number[near]])
-    if len(present) < _PRESENT * (spans[-1] + 1):
+    is_present = np.isin(np.arange(spans[-1] + 1), spans[number[near]])
+    if is_present.mean() < _PRESENT or _longest_absence(is_present) > _ABSENT * len(is_present):
         return None, None, "the link's rate may change"
     shares = 1 - windows[is_busy] / capacity
     middle = float(np.mean(shares))
@@ -84,6 +88,12 @@ def estimate_others(
         return None, others, ""
     link = Value(capacity, capacity * (1 - _NEAR / 2), capacity * (1 + _NEAR / 2))
     return link, others, ""
+
+
+def _longest_absence(is_present: NDArray[np.bool_]) -> int:
+    """Longest run of spans that lack the link's rate."""
+    edges = np.flatnonzero(np.concatenate([[True], is_present, [True]]))
+    return int(np.diff(edges).max()) - 1
 
 
 def _pairs(evidence: Evidence) -> tuple[Floats, Floats, Floats]:

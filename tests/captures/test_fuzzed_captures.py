@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import random
 import pytest
 from build_capture import A, B, handshake, options, pcap, tcp
 from test_logs import SS, qlog_events
+from test_ns2 import small_trace
 
 from ackclock.captures.calibrate.estimate import estimate
 from ackclock.captures.calibrate.evidence import gather
@@ -64,6 +66,9 @@ def sources():
     flent = {"x_values": [0, 1], "results": {"TCP upload::1": [1, 2]}, "raw_values": {}}
     ndt = {"Download": {"ServerMeasurements": [{"TCPInfo": info}]}}
     rows = [{"Snapshot": {"Timestamp": "2026-01-01T00:00:00Z", "TCPInfo": info}}] * 2
+    text = base64.b64encode(bytes(range(232))).decode()
+    entry = {"Timestamp": rows[0]["Snapshot"]["Timestamp"], "Attributes": [None, None, text]}
+    archived = [{"Metadata": {}}, entry, entry]
     return {
         "pcap": capture(),
         "pcapng": pcapng(capture()),
@@ -74,6 +79,8 @@ def sources():
         "flent": json.dumps(flent).encode(),
         "ndt7": json.dumps(ndt).encode(),
         "tcp-info": "\n".join(map(json.dumps, rows)).encode(),
+        "archive": "\n".join(map(json.dumps, archived)).encode(),
+        "ns2": small_trace().encode(),
     }
 
 

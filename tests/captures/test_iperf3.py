@@ -46,8 +46,8 @@ def test_what_was_omitted_is_no_part_of_either():
     assert [total.rate_bps for total in read_iperf3_totals(log)] == [8e6, 40]
     assert [total[:2] for total in read_iperf3_totals(log)] == [(0, 1), (1, 2)]
     samples = read_iperf3_streams(log)
-    assert [(sample.end_s, sample.size) for sample in samples] == [(1, 10**6), (2, 5)]
-    assert {sample[3:] for sample in samples} == {(2, 50_000, 0.04, False)}
+    assert [sample[1:4] for sample in samples] == [(0, 1, 10**6), (1, 2, 5)]
+    assert {sample[4:] for sample in samples} == {(2, 50_000, 0.04, False)}
 
 
 def test_what_a_receiver_of_datagrams_writes():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 
 import pytest
 
 from ackclock.captures.read.reading import read
+from ackclock.captures.trace import CaptureError
 
 SS = """1700000000.00
 State Recv-Q Send-Q Local Address:Port Peer Address:Port Process
@@ -63,6 +65,7 @@ def test_json_of_iperf3(tmp_path):
     assert figures["retransmitted_packets"] == 3
     assert figures["cc"] == "bbr"
     assert figures["rtt_min_s"] == pytest.approx(0.04)
+    assert figures["goodput_bps"] == pytest.approx(8e6)
 
 
 def test_ndt7_in_gzip(tmp_path):
@@ -77,7 +80,8 @@ def test_ndt7_in_gzip(tmp_path):
     reading = write(tmp_path, gzip.compress(json.dumps(document).encode()))
     figures = reading.flows[0]
     assert reading.trace.form == "ndt7"
-    assert figures["goodput_bps"] == pytest.approx(1e6 * 8 / 0.25)
+    # From the first sample on, at which half of it had arrived.
+    assert figures["goodput_bps"] == pytest.approx(0.5e6 * 8 / 0.25)
     assert (figures["rtt_min_s"], figures["cc"]) == (pytest.approx(0.018), "bbr")
 
 
@@ -140,3 +144,61 @@ def test_a_qlog_with_absolute_times_and_one_with_differences(tmp_path):
     deltas = [{**event, "time": time} for event, time in zip(events, times, strict=True)]
     trace = {"common_fields": {"time_format": "delta"}, "events": deltas}
     check_qlog(write(tmp_path, json.dumps({"qlog_version": "0.3", "traces": [trace]})))
+
+
+def test_ss_with_all_of_a_connection_in_a_line_and_times_in_nanoseconds(tmp_path):
+    def line(port, size):
+        return (
+            f"ESTAB 0 0 [::ffff:192.0.2.1]:443 [::ffff:192.0.2.2]:{port} timer:(on,078ms,0) ts"
+            f" sack bbr wscale:6,10 rtt:36.788/3.994 mss:1448 cwnd:44 bytes_acked:{size}"
+        )
+
+    lines = ["time:1700000000000000000", line(1, 5), line(2, 7)]
+    lines += ["time:1700000000250000000", line(1, 1005), line(2, 3007)]
+    reading = write(tmp_path, "\n".join(lines))
+    assert [flow["cc"] for flow in reading.flows] == ["bbr", "bbr"]
+    assert [flow["delivered_bytes"] for flow in reading.flows] == [3007, 1005]
+    rates = [flow["goodput_bps"] for flow in reading.flows]
+    assert rates == pytest.approx([3000 * 32, 1000 * 32], rel=1e-5)
+    assert "192.0.2" not in str(reading) + repr(reading.to_dict())
+
+
+@pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])
+def test_times_of_ss_have_the_unit_that_their_digits_show(tmp_path, unit):
+    lines = SS.splitlines()
+    lines[0], lines[4] = (str(int(float(lines[i])) * unit + i * unit // 4) for i in (0, 4))
+    reading = write(tmp_path, "\n".join(lines))
+    assert reading.trace.flows[0].samples["time_s"].tolist() == pytest.approx([0, 1], abs=1e-6)
+
+
+def test_what_tcp_info_archives_is_the_structure_of_the_kernel(tmp_path):
+    """Offsets of `linux/tcp.h`; M-Lab writes attributes of inet_diag in base64."""
+    info = bytearray(232)
+    values = {16: 1448, 24: 5, 68: 40_000, 80: 10, 100: 2, 148: 39_000}
+    for offset, value in values.items():
+        info[offset : offset + 4] = value.to_bytes(4, "little")
+    lines = [{"Metadata": {"UUID": "x"}, "Timestamp": "0001-01-01T00:00:00Z"}]
+    for second, acked in ((0, 1000), (2, 251_000)):
+        info[120:128] = acked.to_bytes(8, "little")
+        attributes = [None, None, bytes(info), None, b"cubic\0"]
+        texts = [None if x is None else base64.b64encode(x).decode() for x in attributes]
+        lines.append({"Timestamp": f"2026-01-01T00:00:0{second}Z", "Attributes": texts})
+    text = "\n".join(map(json.dumps, lines))
+    figures = write(tmp_path, text).flows[0]
+    assert figures["cc"] == "cubic"
+    assert figures["rtt_min_s"] == pytest.approx(0.039)
+    assert figures["retransmitted_packets"] == 2
+    assert figures["flight_p50_bytes"] == 5 * 1448
+    assert figures["goodput_bps"] == pytest.approx(1e6)
+    broken = text.replace(texts[2], "no base64")
+    with pytest.raises(CaptureError, match="no samples of a connection"):
+        write(tmp_path, broken.replace('"Attributes"', '"Nothing"'))
+
+
+def test_flows_of_flent_to_several_hosts_are_flows_and_their_sums_are_none(tmp_path):
+    """Names as published data files have them."""
+    names = ["TCP upload BE1 host-01", "TCP upload BE2 host-02", "TCP upload avg", "TCP upload sum"]
+    results = {name: [1, 2, 3] for name in names}
+    reading = write(tmp_path, json.dumps({"x_values": [0, 1, 2], "results": results}))
+    assert len(reading.flows) == 2
+    assert "host" not in str(reading) + repr(reading.to_dict())

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ackclock.captures.read.packets import Packets, Segment
+    from ackclock.captures.trace import Position
 
 __all__ = ["flows_of_packets"]
 
@@ -63,7 +64,7 @@ def flows_of_packets(
         for number in (0, 1):
             selected, is_several = _one_point(connection, number)
             several |= is_several and point is None
-            flow = _flow(connection, number, selected, zero)
+            flow = _flow(connection, number, selected, zero, packets.homes)
             if flow is not None:
                 if keep_addresses:
                     ends = tuple(map(_text, connection.ends))
@@ -74,8 +75,8 @@ def flows_of_packets(
         flow.name = str(number)
     if several:
         doubts.append(
-            "packets were captured at several interfaces; each flow is taken where it was seen"
-            " first, --interface NUMBER selects another"
+            f"packets were captured at several {packets.places}; each flow is taken where it was"
+            " seen first, --interface NUMBER selects another"
         )
     if packets.left_out:
         counts = ", ".join(f"{count:,} {reason}" for reason, count in packets.left_out.items())
@@ -90,11 +91,13 @@ def flows_of_packets(
         doubts.append(f"the clock goes back {backwards:,} times")
     if packets.resolution_ns > 1000:
         doubts.append(f"the clock counts steps of {packets.resolution_ns / 1e6:g} ms")
-    facts = {"packets": packets.packets, "interfaces": len(packets.points)}
+    facts = {"packets": packets.packets, packets.places: len(packets.points)}
     return Trace(packets.form, flows, zero / 1e9, doubts, facts)
 
 
 def _text(end: End) -> str:
+    if end[0].startswith(b"node "):
+        return f"{end[0].decode()} port {end[1]}"
     try:
         return f"{ipaddress.ip_address(end[0])} port {end[1]}"
     except ValueError:
@@ -149,9 +152,13 @@ def _one_point(connection: _Connection, number: int) -> tuple[list[Segment], boo
 
 
 def _flow(
-    connection: _Connection, number: int, segments: list[Segment], zero: int
+    connection: _Connection,
+    number: int,
+    segments: list[Segment],
+    zero: int,
+    homes: dict[bytes, int],
 ) -> FlowTrace | None:
-    sender = connection.ends[number]
+    sender, receiver = connection.ends[number], connection.ends[1 - number]
     data = [s for s in segments if s.source == sender and s.payload and not s.flags & _SYN]
     data = (
         data if segments and segments[0].flags >= 0 else [s for s in segments if s.source == sender]
@@ -174,7 +181,10 @@ def _flow(
         # Both halves of the handshake are a round trip that no queue of this flow delayed.
         third_s = (segments[0].time_ns - zero) / 1e9 + sum(filter(None, halves))
         direction.handshake = third_s, halves[0] + halves[1]
-    flow = direction.trace("", halves)
+    position: Position | None = None
+    if segments[0].point in (homes.get(sender[0]), homes.get(receiver[0])):
+        position = "sender" if segments[0].point == homes.get(sender[0]) else "receiver"
+    flow = direction.trace("", halves, position)
     flow.facts["handshake_bytes"] = size
     _doubt(flow, segments, sender)
     return flow

@@ -1,19 +1,24 @@
 """Reads logs of counters: ``ss -tin``, iperf3, Flent, ndt7 and tcp-info of M-Lab.
 
 They have samples of each connection, not packets, so that what happened between two samples is not
-known.
+known. Of the files that M-Lab's tcp-info archives each record is the kernel's ``tcp_info`` itself.
 
 Sources: ss(8) of iproute2; iperf3(1), option ``--json``; the data format of Flent's documentation;
-``spec/ndt7-protocol.md`` and ``spec/data-format.md`` of m-lab/ndt-server; ``snapshot`` of
-m-lab/tcp-info, whose ``TCPInfo`` is that of Linux.
+``spec/ndt7-protocol.md`` and ``spec/data-format.md`` of m-lab/ndt-server; ``snapshot`` and
+``netlink`` of m-lab/tcp-info, whose ``TCPInfo`` is that of Linux (``linux/tcp.h``,
+``linux/inet_diag.h``).
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import math
 import re
+import struct
 from collections import defaultdict
 from datetime import datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +29,7 @@ from ackclock.captures.trace import SAMPLES, CaptureError, FlowTrace, Trace, col
 from ackclock.scenario.paths.iperf3_log import Iperf3Error, read_iperf3_streams
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 __all__ = ["is_ss_log", "trace_of_json", "trace_of_lines", "trace_of_ss"]
@@ -31,9 +37,11 @@ __all__ = ["is_ss_log", "trace_of_json", "trace_of_lines", "trace_of_ss"]
 MOST_ROWS = 2_000_000
 """Most samples of a file."""
 
-_TIME = re.compile(r"^\s*(?:#\s*)?(?:time:?\s*)?(\d{9,11}(?:\.\d{1,9})?)\s*$", re.IGNORECASE)
+_TIME = re.compile(r"^\s*(?:#\s*)?(?:time:?\s*)?(\d{9,19}(?:\.\d{1,9})?)\s*$", re.IGNORECASE)
+_DIGITS_OF_SECONDS = 11
 _STAMP = re.compile(r"^\s*(?:#\s*)?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S{0,20})\s*$")
 _FIELD = re.compile(r"(?:^|\s)([a-z_]{2,20})[: ]([0-9][0-9./,:a-zA-Z]{0,40})")
+_END = re.compile(r"[\w.:%*\[\]]{0,50}[.:*\]][\w.:%*\[\]]{0,50}:(?:\d{1,5}|[a-z][\w-]{0,20})")
 _CONTROL = re.compile(r"^[a-z][a-z0-9_]{1,15}$")
 
 Row = dict[str, float]
@@ -116,11 +124,9 @@ def trace_of_ss(text: str, path: Path, *, interval_s: float, keep_addresses: boo
         if time is not None:
             clock = time
             zero = time if zero is None else zero
-        elif "cwnd:" not in line:
-            fields = line.split()
-            if len(fields) >= 4 and all(":" in word for word in fields[-2:]):
-                ends = " ".join(fields[-2:])[:200]
-        else:
+            continue
+        ends = _ends(line) or ends
+        if "cwnd:" in line:
             counts[ends] += 1
             time_s = clock - (zero or 0) if clock is not None else counts[ends] * interval_s
             row, control = _ss_row(line)
@@ -145,9 +151,23 @@ def trace_of_ss(text: str, path: Path, *, interval_s: float, keep_addresses: boo
     return _trace("ss", flows, doubts, path)
 
 
+def _ends(line: str) -> str:
+    """Both addresses of a line that has them, which may have the counters too."""
+    words = line.split()[:20]
+    if "cwnd:" not in line:
+        named = len(words) >= 4 and all(":" in word for word in words[-2:])
+        return " ".join(words[-2:])[:200] if named else ""
+    for left, right in pairwise(words):
+        if _END.fullmatch(left) and _END.fullmatch(right):
+            return f"{left} {right}"
+    return ""
+
+
 def _time(line: str) -> float | None:
     if match := _TIME.match(line):
-        return float(match[1])
+        # Of seconds, milliseconds, microseconds or nanoseconds since 1970, by the digits.
+        whole = len(match[1].partition(".")[0])
+        return float(match[1]) / 1000.0 ** max(0, -(-(whole - _DIGITS_OF_SECONDS) // 3))
     if match := _STAMP.match(line):
         try:
             return datetime.fromisoformat(match[1].replace(",", ".")).timestamp()
@@ -175,9 +195,9 @@ def _ss_row(line: str) -> tuple[Row, str | None]:
         "mss": mss,
     }
     row["outstanding_bytes"] = row["flight_bytes"]
-    flags = {"ts", "sack", "ecn", "ecnseen", "fastopen"}
+    flags = {"ts", "sack", "ecn", "ecnseen", "fastopen", "tcp"}
     control_words = [
-        word for word in line.split()[:8] if _CONTROL.match(word) and word not in flags
+        word for word in line.split()[:12] if _CONTROL.match(word) and word not in flags
     ]
     return row, control_words[0] if control_words else None
 
@@ -215,6 +235,8 @@ def _iperf3(document: dict[str, Any], path: Path) -> Trace:
         raise CaptureError(f"{path}: {error}") from None
     for sample in samples:
         name, again = sample.stream, sample.retransmits
+        if name not in rows and not math.isnan(sample.start_s):
+            rows[name].append({"time_s": sample.start_s, "delivered_bytes": 0.0})
         delivered[name] += sample.size
         lost[name] += 0 if math.isnan(again) else again
         rows[name].append({
@@ -242,6 +264,10 @@ def _control(value: Any) -> str | None:
     return value if isinstance(value, str) and _CONTROL.match(value) else None
 
 
+_FLENT_FLOW = re.compile(r"TCP (up|down)load(?:::\d+| [A-Z]{2}\d{0,3}| \d+)?(?: [\w.:-]+)?$")
+_FLENT_SUMS = ("avg", "sum", "fairness")
+
+
 def _flent(document: dict[str, Any], path: Path) -> Trace:
     times = document["x_values"]
     times = [number_of(x) for x in times[:MOST_ROWS]] if isinstance(times, list) else []
@@ -252,7 +278,7 @@ def _flent(document: dict[str, Any], path: Path) -> Trace:
     series = series if isinstance(series, dict) else {}
     flows = []
     for name, rates in document["results"].items():
-        if not re.match(r"TCP (up|down)load(?:::\d+| [A-Z]{2}\d?| \d+)?$", str(name)):
+        if not _FLENT_FLOW.match(str(name)) or str(name).endswith(_FLENT_SUMS):
             continue
         meta = series.get(name)
         meta = meta if isinstance(meta, dict) else {}
@@ -327,6 +353,41 @@ def _ndt7(document: dict[str, Any], path: Path) -> Trace:
     return _trace("ndt7", flows, [], path)
 
 
+_INFO_NUMBER, _CONTROL_NUMBER = 2, 4
+"""Of attributes of ``inet_diag``: the kernel's counters, and the name of the control."""
+_OFFSETS = {
+    "SndMSS": ("I", 16), "Unacked": ("I", 24), "RTT": ("I", 68), "SndCwnd": ("I", 80),
+    "TotalRetrans": ("I", 100), "BytesAcked": ("Q", 120), "MinRTT": ("I", 148),
+}  # fmt: skip
+"""Where ``struct tcp_info`` has what."""
+
+
+def _archived(attributes: Any, number: int, read: Callable[[bytes], Any]) -> Any:
+    """An attribute of a record that tcp-info archived; None if there is none."""
+    if not isinstance(attributes, list) or len(attributes) <= number:
+        return None
+    text = attributes[number]
+    if not isinstance(text, str):
+        return None
+    try:
+        return read(base64.b64decode(text[:4096], validate=True))
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _unpack_info(data: bytes) -> dict[str, int]:
+    """The counters of ``struct tcp_info``, of little endian, as far as the kernel had them."""
+    return {
+        name: struct.unpack_from(f"<{kind}", data, offset)[0]
+        for name, (kind, offset) in _OFFSETS.items()
+        if offset + struct.calcsize(kind) <= len(data)
+    }
+
+
+def _name(data: bytes) -> str:
+    return data.split(b"\0")[0].decode("ascii", "replace")
+
+
 def trace_of_lines(data: bytes, path: Path) -> Trace:
     """Read lines of JSON of M-Lab's tcp-info.
 
@@ -339,6 +400,7 @@ def trace_of_lines(data: bytes, path: Path) -> Trace:
     """
     rows: dict[str, list[Row]] = defaultdict(list)
     zero: float | None = None
+    control: str | None = None
     broken = 0
     for line in data.splitlines()[:MOST_ROWS]:
         try:
@@ -350,6 +412,9 @@ def trace_of_lines(data: bytes, path: Path) -> Trace:
             continue
         snapshot = entry.get("Snapshot", entry)
         info = snapshot.get("TCPInfo") if isinstance(snapshot, dict) else None
+        if info is None and isinstance(snapshot, dict):
+            info = _archived(snapshot.get("Attributes"), _INFO_NUMBER, _unpack_info)
+            control = _archived(snapshot.get("Attributes"), _CONTROL_NUMBER, _name) or control
         stamp = snapshot.get("Timestamp") if isinstance(snapshot, dict) else None
         time = _time(str(stamp)[:40]) if isinstance(stamp, str) else None
         if not isinstance(info, dict) or time is None:
@@ -357,5 +422,5 @@ def trace_of_lines(data: bytes, path: Path) -> Trace:
         zero = time if zero is None else zero
         rows["connection"].append(_info_row(info, time - zero))
     doubts = [f"{broken:,} lines are not JSON, or too deep, and were left out"] if broken else []
-    flows = [_flow("", samples, None, []) for samples in rows.values()]
+    flows = [_flow("", samples, _control(control), []) for samples in rows.values()]
     return _trace("tcp-info", flows, doubts, path)

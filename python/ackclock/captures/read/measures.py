@@ -34,6 +34,8 @@ def measure(flow: FlowTrace) -> dict[str, Any]:
     start, end = (float(times.min()), float(times.max())) if len(times) else (0.0, 0.0)
     delivered = _keep_finite(samples["delivered_bytes"])
     size = float(delivered.max()) if len(delivered) else None
+    # A log may begin when much had been delivered.
+    gained = size - float(delivered[0]) if size is not None else None
     rtts, flights = flow.rtts["rtt_s"], _keep_finite(samples["flight_bytes"])
     has_packets = len(flow.events["time_s"]) > 0
     counts: dict[str, int | None] = {
@@ -57,7 +59,7 @@ def measure(flow: FlowTrace) -> dict[str, Any]:
         "start_s": start,
         "duration_s": end - start,
         "delivered_bytes": None if size is None else int(size),
-        "goodput_bps": size * 8 / (end - start) if size is not None and end > start else None,
+        "goodput_bps": gained * 8 / (end - start) if gained is not None and end > start else None,
         "rtt_min_s": least if least is not None else _percentile(rtts, 0),
         "rtt_p50_s": _percentile(rtts, 50),
         "rtt_p95_s": _percentile(rtts, 95),

@@ -37,6 +37,9 @@ _PCAP = {
 
 _PCAPNG = b"\x0a\x0d\x0d\x0a"
 _ETHERNET, _NULL, _RAW, _LOOP, _SLL, _SLL2 = {1}, {0}, {12, 14, 101, 228, 229}, {108}, {113}, {276}
+_PPP = {9, 50}
+_KINDS_OF_PPP = {0x21: 0x0800, 0x57: 0x86DD}
+"""Numbers of protocols of PPP, and those of Ethernet."""
 
 
 class Segment(NamedTuple):
@@ -80,6 +83,12 @@ class Packets:
         Names of interfaces.
     is_whole
         Whether the file ends where a packet ends.
+    places
+        What the points are called.
+    homes
+        By address the point that is at it, where that is known.
+    dropped
+        Packets that the file says were dropped.
     """
 
     form: str
@@ -89,6 +98,9 @@ class Packets:
     resolution_ns: float = 1.0
     points: list[str] = field(default_factory=list)
     is_whole: bool = True
+    places: str = "interfaces"
+    homes: dict[bytes, int] = field(default_factory=dict)
+    dropped: int = 0
 
     def leave_out(self, reason: str) -> None:
         """Count a packet that is not used.
@@ -298,6 +310,9 @@ def _network_layer(dpkt: Any, link_type: int, data: bytes) -> tuple[Any, int]:
         offset, kind = 16, int.from_bytes(data[14:16])
     elif link_type in _SLL2:
         offset, kind = 20, int.from_bytes(data[:2])
+    elif link_type in _PPP:
+        offset = 4 if data[:2] == b"\xff\x03" else 2
+        kind = _KINDS_OF_PPP.get(int.from_bytes(data[offset - 2 : offset]), 0)
     elif link_type in _NULL | _LOOP:
         return _network_layer(dpkt, 101, data[4:])[0], 4
     else:

@@ -15,13 +15,14 @@ from ackclock._util.foreign_files import MOST_BYTES, ForeignFileError, open_file
 from ackclock._util.json_text import JsonError, parse_json
 from ackclock.captures.read.connections import flows_of_packets
 from ackclock.captures.read.logs import is_ss_log, trace_of_json, trace_of_lines, trace_of_ss
+from ackclock.captures.read.ns2 import is_ns2, trace_of_ns2
 from ackclock.captures.read.packets import is_capture, read_packets
 from ackclock.captures.read.qlog import is_qlog, trace_of_qlog
 from ackclock.captures.trace import CaptureError, Trace
 
 __all__ = ["FORMS", "read_trace"]
 
-FORMS = ("pcap", "pcapng", "qlog", "ss", "iperf3", "flent", "ndt7", "tcp-info")
+FORMS = ("pcap", "pcapng", "qlog", "ss", "iperf3", "flent", "ndt7", "tcp-info", "ns2")
 """Formats that are read."""
 
 MOST_CAPTURE = 4 * 2**30
@@ -42,7 +43,8 @@ def read_trace(
     path
         The file.
     interface
-        Number of the interface of a capture; left out: where packets were seen first.
+        Number of the interface of a capture, or of the node of a trace of ns-2; left out: where
+        packets were seen first.
     interval_s
         Time between two outputs of ``ss`` where the log has no times [s].
     keep_addresses
@@ -74,6 +76,8 @@ def read_trace(
     head = data[:8192]
     if is_capture(head):
         return _packets(io.BytesIO(data), path, interface, keep_addresses=keep_addresses)
+    if is_ns2(head):
+        return trace_of_ns2(data, path, interface, keep_addresses=keep_addresses)
     if interface is not None:
         raise CaptureError(f"{path}: it has no interfaces; leave --interface out")
     if is_qlog(head):

@@ -183,7 +183,7 @@ def read(
     Parameters
     ----------
     path
-        A file of pcap, pcapng, qlog, ``ss -tin``, iperf3, Flent, ndt7 or tcp-info.
+        A file of pcap, pcapng, qlog, ``ss -tin``, iperf3, Flent, ndt7, tcp-info or ns-2.
     interface
         Number of the interface of a capture; left out: where packets were seen first.
     interval_s

@@ -66,9 +66,9 @@ class Direction:
         self.sender_halves: list[tuple[float, float]] = []
         self.handshake: tuple[float, float] | None = None
         self.least_rtt = np.inf
-        self.delivered = self.arrived = self.again = self.unseen = 0
-        self.acks = self.echoed_marks = self.reductions = self.largest = 0
-        self.has_timestamps = False
+        self.delivered = self.arrived = self.again = self.unseen = self.duplicates = 0
+        self.acks = self.echoed_marks = self.reductions = self.largest = self.window = 0
+        self.has_timestamps = self.has_sacks = False
         # Packets that are not acknowledged, by their first byte; those before `head` are.
         self.starts: list[int] = []
         self.records: list[list[Any]] = []
@@ -215,6 +215,8 @@ class Direction:
         if segment.flags & _ECE:
             self.echoed_marks += 1
             self.rows.append((time_s, _MARKED, self.una, self.una, 0))
+        self.has_sacks |= bool(segment.sacks)
+        self._count_duplicate(segment, ack)
         sample = self._take_sacks(time_s, segment, ack)
         if ack > self.una:
             newest = self._take_cumulative(time_s, segment, ack)
@@ -223,6 +225,18 @@ class Direction:
             self.rtts.append((time_s, sample))
             self.least_rtt = min(self.least_rtt, sample)
         self._sample(time_s)
+
+    def _count_duplicate(self, segment: Segment, ack: int) -> None:
+        """Count what duplicate acknowledgements without SACK report: a packet each (RFC 5681)."""
+        if self.has_sacks:
+            self.duplicates = 0
+        elif ack > self.una:
+            # A repaired loss takes what arrived behind it, a packet less than is acknowledged.
+            self.duplicates = max(0, self.duplicates - (ack - self.una - self.largest))
+        elif ack == self.una and not segment.payload and segment.window == self.window:
+            most = max(0, self.high - self.una - self.largest)
+            self.duplicates = min(most, self.duplicates + self.largest)
+        self.window = segment.window
 
     def _take_sacks(self, time_s: float, segment: Segment, ack: int) -> float | None:
         sample = None
@@ -272,9 +286,10 @@ class Direction:
         for start, end in self.acked.add(self.una, ack):
             self.delivered += end - start
             self.rows.append((time_s, _ACKED, start, end, 0))
-        sample = None
+        sample, joins = None, False
         while self.head < len(self.starts) and self.records[self.head][0] <= ack:
             end, sent_s, again_s, sacked, _, _ = record = self.records[self.head]
+            joins |= again_s is not None
             if not sacked:
                 self._judge(time_s, segment, record)
             sample = time_s - sent_s if not sacked and again_s is None and end == ack else None
@@ -285,7 +300,8 @@ class Direction:
             self._compact()
         self.una = ack
         self.acked.forget_below(ack)
-        return sample
+        # Without SACK what is acknowledged with a repaired loss arrived before, nobody knows when.
+        return sample if self.has_sacks or not joins else None
 
     def _compact(self) -> None:
         del self.starts[: self.head]
@@ -295,10 +311,16 @@ class Direction:
     def _sample(self, time_s: float) -> None:
         outstanding = self.high - self.una
         # All below `una` is acknowledged, so that the rest was reported by SACK.
-        flight = max(0, outstanding - max(0, self.delivered - self.una))
-        self.samples.append((time_s, self.delivered, self.arrived, outstanding, flight, self.again))
+        flight = max(0, outstanding - max(0, self.delivered - self.una) - self.duplicates)
+        delivered = self.delivered + self.duplicates
+        self.samples.append((time_s, delivered, self.arrived, outstanding, flight, self.again))
 
-    def trace(self, name: str, halves: tuple[float | None, float | None]) -> FlowTrace:
+    def trace(
+        self,
+        name: str,
+        halves: tuple[float | None, float | None],
+        position: Position | None = None,
+    ) -> FlowTrace:
         """Make a flow of all that was taken.
 
         Parameters
@@ -308,11 +330,13 @@ class Direction:
         halves
             Times from the capture to the sender and back, and to the receiver and back, as the
             handshake shows them [s].
+        position
+            Near which end packets were captured, where the file says it.
         """
         flow = FlowTrace(name, "tcp", events=columns(self.rows, EVENTS))
         to_receiver = _least([*(rtt for _, rtt in self.rtts), halves[1]])
         to_sender = _least([*(half for _, half in self.sender_halves), halves[0]])
-        flow.position = _position(to_sender, to_receiver)
+        flow.position = position or _position(to_sender, to_receiver)
         if flow.position == "receiver" and self.sender_halves:
             pairs, constant = self.sender_halves, to_receiver or 0.0
         else:

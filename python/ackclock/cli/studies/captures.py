@@ -16,7 +16,8 @@ __all__ = ["calibrate", "identify", "read"]
 
 _INTERFACE = click.option(
     "--interface", type=click.IntRange(min=0), metavar="NUMBER",
-    help="Interface of a capture, from 0; left out: where packets were seen first.",
+    help="Interface of a capture, or node of ns-2, from 0; left out: where packets were seen"
+    " first.",
 )  # fmt: skip
 _INTERVAL = click.option(
     "--interval", "interval_s", type=click.FloatRange(min=0, min_open=True), default=1.0,
@@ -57,8 +58,9 @@ def read(
 ) -> None:
     """Read a capture or a log: what was sent, acknowledged, lost, marked, and when.
 
-    FILE is pcap, pcapng, qlog, a log of `ss -tin`, or JSON of iperf3, Flent, or M-Lab's ndt7 and
-    tcp-info; gzip and zstd are unpacked. No address is printed unless --keep-addresses is given.
+    FILE is pcap, pcapng, qlog, a log of `ss -tin`, a trace of ns-2, or JSON of iperf3, Flent, or
+    M-Lab's ndt7 and tcp-info; gzip and zstd are unpacked. No address is printed unless
+    --keep-addresses is given.
     """
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace

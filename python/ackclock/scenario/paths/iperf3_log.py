@@ -40,6 +40,8 @@ class Iperf3Sample(NamedTuple):
 
     stream: str
     """Name of the stream: its socket."""
+    start_s: float
+    """Start of the interval [s], at least 0; NaN if it is not known."""
     end_s: float
     """End of the interval [s], at least 0."""
     size: float
@@ -100,13 +102,15 @@ def read_iperf3_streams(document: Any) -> list[Iperf3Sample]:
         for index, stream in enumerate(_tables(interval, f"intervals[{number}].", "streams")):
             where = f"intervals[{number}].streams[{index}]"
             end, size = (_amount(stream, where, key) for key in ("end", "bytes"))
+            start = _amount(stream, where, "start", math.nan)
             again, cwnd, rtt = (
                 _amount(stream, where, key, math.nan) for key in ("retransmits", "snd_cwnd", "rtt")
             )
             if stream.get("omitted") is True:
                 continue
             name, receives = str(stream.get("socket"))[:40], stream.get("sender") is False
-            samples.append(Iperf3Sample(name, end, size, again, cwnd, rtt / 1e6, receives))
+            figures = (size, again, cwnd, rtt / 1e6, receives)
+            samples.append(Iperf3Sample(name, start, end, *figures))
     return samples
 
 

@@ -194,3 +194,16 @@ def test_the_page_and_the_scenario_are_written(calibrated, tmp_path, capsys):
     assert "Alternatives" in (folder / "calibration.html").read_text()
     assert main(["calibrate", str(tmp_path / "none"), "--try", "cubik"]) == 2
     assert 'no cc "cubik"; did you mean "cubic"' in capsys.readouterr().err
+
+
+def test_datagrams_show_what_passed_and_nothing_more(tmp_path):
+    source = {"kind": "cbr", "rate": "3 Mbps", "packet": "1000 B"}
+    scenario = ac.Scenario(
+        ac.topology.Dumbbell(pairs=1, rate="10 Mbps", rtt="30 ms"),
+        [ac.Flow(id="f", pair=0, source=source)], duration="4 s", record={"tables": ["packets"]},
+    )  # fmt: skip
+    file = tmp_path / "x.pcapng"
+    scenario.run().to_pcapng(file, link="s0->r0")
+    path = estimate(gather(read_trace(file).flows[0]))
+    assert path.rate_bps is None and path.base_s is None and path.buffer_bytes is None
+    assert path.least_rate_bps == pytest.approx(3e6, rel=0.05)

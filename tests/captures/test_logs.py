@@ -202,3 +202,12 @@ def test_flows_of_flent_to_several_hosts_are_flows_and_their_sums_are_none(tmp_p
     reading = write(tmp_path, json.dumps({"x_values": [0, 1, 2], "results": results}))
     assert len(reading.flows) == 2
     assert "host" not in str(reading) + repr(reading.to_dict())
+
+
+def test_a_qlog_of_metrics_alone_has_the_flight_that_it_logs_and_no_bytes(tmp_path):
+    data = {"congestion_window": 30_000, "bytes_in_flight": 24_000, "smoothed_rtt": 40}
+    events = [{"time": t, "name": "recovery:metrics_updated", "data": data} for t in (0, 10)]
+    document = {"qlog_version": "0.3", "traces": [{"events": events}]}
+    [figures] = write(tmp_path, json.dumps(document)).flows
+    assert figures["delivered_bytes"] is None and figures["goodput_bps"] is None
+    assert figures["flight_p50_bytes"] == 24_000

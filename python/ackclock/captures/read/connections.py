@@ -269,6 +269,6 @@ def _datagrams(data: list[Segment], zero: int) -> FlowTrace:
         size += segment.payload
         samples.append(((segment.time_ns - zero) / 1e9, size, *[float("nan")] * (len(SAMPLES) - 2)))
     flow.samples = columns(samples, dict.fromkeys(SAMPLES, float))
-    flow.facts = {"stream_bytes": size}
+    flow.facts = {"stream_bytes": size, "numbers_are_packets": True}
     flow.doubts.append("datagrams: a capture has their sizes and times alone; QUIC is in qlog")
     return flow

@@ -296,6 +296,10 @@ class _Sender:
             self.logged_rtts.append((time_s, latest / 1e3))
         self._sample(time_s)
         self.samples[-1][4:7] = [cwnd, srtt / 1e3, least / 1e3]
+        if not self.rows:
+            # Without packets the log's own count of what is in flight is all that there is.
+            flight = number_of(data.get("bytes_in_flight"))
+            self.samples[-1][1:4] = [math.nan, flight, flight]
 
     def flow(self, trace: dict[str, Any]) -> FlowTrace:
         flow = FlowTrace("", "quic", position="sender")

@@ -192,7 +192,7 @@ def _estimate_rate(evidence: Evidence, path: Path) -> None:
             " or others send too; one flow does not show which"
         )
     if path.varies <= VARIES:
-        path.bucket_bytes = estimate_bucket(evidence, path.link_bps)
+        path.bucket_bytes = estimate_bucket(evidence, path.link_bps, path.rates)
 
 
 def _contradicts(rates: Floats, busy: NDArray[np.bool_]) -> bool:

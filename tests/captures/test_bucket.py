@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,12 @@ def test_what_passes_at_first_beyond_the_rate_is_the_bucket():
     # The first packet is counted by none; while 29 pass, the rate brings three.
     assert bucket.low == pytest.approx(26 * 1500, rel=0.03)
     assert bucket.low <= 27 * 1500 <= bucket.high
+
+
+def test_behind_the_bottleneck_the_base_is_not_below_zero():
+    evidence = evidence_of(1e-3 * np.arange(9), range(9))
+    evidence = replace(evidence, handshake_s=5e-5, handshake_bytes=112.0)
+    assert evidence.base_s(10e6) == 0
 
 
 def test_a_link_has_none():

@@ -74,7 +74,8 @@ class Evidence:
         if np.isfinite(self.handshake_s):
             small = self.handshake_s - self.handshake_bytes * 8 / rate_bps
             # Without jitter both are equal; a queue of others can only make one longer.
-            return float(small if small < self.rtts_s.min() else max(data, 0.0))
+            # Captured behind the bottleneck, packets did not take that time.
+            return float(max(small if small < self.rtts_s.min() else data, 0.0))
         return float(max(data, 0.0))
 
 

@@ -135,7 +135,7 @@ def test_each_relation_is_among_those_that_random_runs_are_held_against(name):
 @pytest.mark.parametrize(
     ("name", "other"),
     [
-        ("aimd", {"a": Fraction(1, 10)}),
+        pytest.param("aimd", {"a": Fraction(1, 10)}, marks=pytest.mark.slow),
         ("copa", {"delta": Fraction(1)}),
         pytest.param("dctcp", {"marks_above": Fraction(80)}, marks=pytest.mark.slow),
     ],

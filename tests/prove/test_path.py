@@ -68,6 +68,10 @@ FORBIDDEN = {
         lambda v: [negated(v.timeout[0][1]), v.noticed[0][1] > v.lost[0][0]],
     ),
     "timeout-in-silence": ({}, lambda v: [v.timeout[0][1], v.served[0][0] < v.accepted(0)]),
+    "timeout-after-waiting": (
+        {},
+        lambda v: [v.timeout[0][2], v.served[0][1] > v.served[0][0]],
+    ),
     "timeout-ends-silence": (
         {},
         lambda v: [

@@ -15,8 +15,6 @@ from ackclock.errors import AckclockError
 from ackclock.prove import held, theorems
 from ackclock.prove import prove as prove_module
 from ackclock.prove.controls import RELATIONS
-from ackclock.prove.controls.window import whole_windows
-from ackclock.prove.lemmas import Bound, Lemma
 from ackclock.prove.measures import least_window_at_loss, measure_of, ratio_of_flows
 from ackclock.prove.path import Path
 from ackclock.prove.properties import read_claim
@@ -25,7 +23,7 @@ from ackclock.prove.question import make_question
 from ackclock.prove.refine import TABLES, obeys, sample
 from ackclock.prove.solvers import Limits, decide
 from ackclock.prove.terms import FALSE, constant, product, unknown
-from ackclock.prove.theorems import check_theorems, names_of
+from ackclock.prove.theorems import check_theorems, names_of, region
 from ackclock.prove.theorems.algebra import ALGEBRA, _held, _late_comer
 from ackclock.prove.theorems.of_controls import CLAIMS, LEMMAS
 from ackclock.prove.trace import Trace, read_trace
@@ -495,23 +493,29 @@ def test_copas_window_and_queue_come_down_and_stay():
     assert len(checked.formulas) == 5
 
 
-def region(segments, rules):
-    """What Z3 says of AIMD's window, with this slack: whether it may leave the region."""
-    theorem = replace(LEMMAS[0], rules=rules)
-    high = Bound("window", "at most", *map(Fraction, (1, 1, 1, segments)))
-    loss = Bound("unnoticed", "at most", *map(Fraction, (1, 1, 0, segments)))
-    lemma = Lemma("window stays", (loss, high), (high,), 10)
-    _, terms = theorem.question(lemma).lemma(lemma)
+def lemma_of_region(name, monkeypatch, **changes):
+    """What Z3 says of the contrary of a lemma of AIMD's region, with other bounds."""
+    for name_of_bound, value in changes.items():
+        monkeypatch.setattr(region, name_of_bound, value)
+    lemma = next(one for one in region.AIMD_REGION if one.name == name)
+    _, terms = LEMMAS[0].question().lemma(lemma)
     return decide(terms, Limits(solvers=("z3",))).word
 
 
 @pytest.mark.slow
-def test_the_slack_of_aimds_region_is_how_it_grows():
-    assert LEMMAS[0].rules == (whole_windows,)
-    assert region(0, (whole_windows,)) == "possible"
-    assert region(1, (whole_windows,)) == "impossible"
-    assert region(2, ()) == "possible"
-    assert region(3, ()) == "impossible"
+def test_aimds_region_is_reached_and_kept():
+    """Arun et al. (2021), section 6: the lemmas about windows and losses that are too large."""
+    checked = theorems._check_lemmas(LEMMAS[0], Limits(seconds=3600))
+    assert (checked.name, checked.verdict) == ("aimd-region", "proved")
+    assert len(checked.formulas) == 6
+
+
+@pytest.mark.slow
+def test_aimds_region_is_no_larger_than_it_must_be(monkeypatch):
+    """With a segment less it is not reached, nor are losses known earlier."""
+    assert lemma_of_region("falls", monkeypatch, SLACK=-2) == "possible"
+    assert lemma_of_region("window stays", monkeypatch, LARGEST=-2) == "possible"
+    assert lemma_of_region("loss becomes known", monkeypatch, STEPS=8) == "possible"
 
 
 @pytest.mark.slow

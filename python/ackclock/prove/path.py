@@ -332,6 +332,12 @@ def _timeout_in_silence(v: Curves) -> Iterator[Term]:
             yield implies(v.timeout[n][t], _silent(v, n, t - 1))
 
 
+def _timeout_after_waiting(v: Curves) -> Iterator[Term]:
+    for n in v.flows:
+        for t in v.times[2:]:
+            yield implies(v.timeout[n][t], equal(v.served[n][t - 1], v.served[n][t - 2]))
+
+
 def _timeout_ends_silence(v: Curves) -> Iterator[Term]:
     for n in v.flows:
         for t in v.times[2:]:
@@ -431,6 +437,8 @@ CONSTRAINTS: tuple[Constraint, ...] = (
                _not_noticed_before),
     Constraint("timeout-in-silence", "There is a timeout only where losses are not known and"
                " nothing else is in flight.", _timeout_in_silence),
+    Constraint("timeout-after-waiting", "There is none in a step in which anything is"
+               " acknowledged: a timer is no shorter than a round trip.", _timeout_after_waiting),
     Constraint("timeout-ends-silence", "There is one where that lasts for a step without sending.",
                _timeout_ends_silence),
     Constraint("timeout-notices", "A timeout makes all losses known.", _timeout_notices),

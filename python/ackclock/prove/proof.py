@@ -73,6 +73,8 @@ class Proof(Outcome):
         Of a counterexample in packets.
     elsewhere
         Of the same in shipped code and in the kernel, by its name.
+    conditions
+        What is proved holds as long as these do, which are not proved.
     """
 
     MARKER: ClassVar[str] = "proof.json"
@@ -86,6 +88,7 @@ class Proof(Outcome):
     trace: Trace | None = None
     replay: Replay | None = None
     elsewhere: Mapping[str, Replay] = field(default_factory=dict)
+    conditions: tuple[str, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -93,6 +96,8 @@ class Proof(Outcome):
         line = f"{self.verdict}: {self.question.relation.name}, {self.question.claim.text}"
         if self.verdict == "unknown" and self.question.claim.kind.kind == "cycle":
             line += f"; decided up to T = {self.steps} round trips"
+        if self.conditions:
+            line += "; as long as " + " and ".join(self.conditions)
         if self.replay is not None:
             line += "; replayed" if self.replay.replayed else "; only in the model"
         return line
@@ -124,6 +129,7 @@ class Proof(Outcome):
             "sentence": self.sentence,
             "steps": self.steps,
             "left_at": list(self.question.relation.left_at),
+            "conditions": list(self.conditions),
             "assumptions": self.question.assumptions(),
             "formulas": [one.row() for one in self.formulas],
             "counterexample": None if self.trace is None else self.trace.rows(),
@@ -149,6 +155,7 @@ class Proof(Outcome):
         heads = list(dict.fromkeys(key for row in rows_of for key in row))
         rows = [[str(row.get(key, "")) for key in heads] for row in rows_of]
         lines += ["", table(heads, rows), "", "It rests on:"]
+        lines += [f"- As long as {condition}." for condition in self.conditions]
         lines += [f"- {sentence}" for sentence in question.assumptions()]
         return "\n".join(lines)
 

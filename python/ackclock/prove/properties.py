@@ -44,6 +44,9 @@ class Property:
         What the value is; empty: there is none.
     flows
         Of the path.
+    by_more
+        Writes, from the path and the last step, a violation by so much more that packets, which
+        are whole, should show it too; None: there is none.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Property:
     most: float
     value: str
     flows: int = 1
+    by_more: Callable[[Curves, int], Term] | None = None
 
 
 def _little_delivered(v: Curves, value: Fraction, end: int) -> Iterator[Term]:
@@ -99,6 +103,10 @@ def _slow_recovery(v: Curves, value: Fraction, end: int) -> Iterator[Term]:
     yield v.all_served(end) - v.all_served(end - 2) < 1
 
 
+def _slower_recovery(v: Curves, end: int) -> Term:
+    return v.all_served(end) - v.all_served(end - 2) < Fraction(3, 4)
+
+
 PROPERTIES: dict[str, Property] = {
     one.name: one
     for one in (
@@ -121,7 +129,7 @@ PROPERTIES: dict[str, Property] = {
         Property("recovery", "reach",
                  "half of the capacity is delivered {value} round trips after a burst of losses"
                  " begins at a window of 2 BDP or more",
-                 _slow_recovery, 4, 20, "round trips"),
+                 _slow_recovery, 4, 20, "round trips", by_more=_slower_recovery),
     )
 }  # fmt: skip
 """What can be claimed."""

@@ -9,12 +9,15 @@ Rule::
            holds what it delivers and releases it at once (`ackclock.prove.held`): refuted
         2. a cycle of 2, 4 or 6 round trips violates it, on the whole model: refuted; then a link
            of constant rate with jitter is searched that does, whose paths packets can follow
-        3. utilisation, once no shortest cycle violates it: of the regions of windows above `LOWS`
+        3. utilisation, of a control that answers loss, once no shortest cycle violates it: what a
+           cut leaves delivers as much (`ackclock.prove.floor`): proved, as long as what this needs
+           beside is so, where it is not proved
+        4. utilisation, likewise: of the regions of windows above `LOWS`
            the widest that is kept and in which every block of `BLOCK` round trips delivers as much:
            proved, from every state of it on
-        4. standing queue, likewise: no path from any state has it in all of `BLOCK` round trips:
+        5. standing queue, likewise: no path from any state has it in all of `BLOCK` round trips:
            proved, for a cycle of any length is such a path
-        5. else unknown: no cycle up to the last period violates it
+        6. else unknown: no cycle up to the last period violates it
 
 A verdict needs both solvers. What one of them alone decided is reported as unknown, with its name.
 Where time is limited, each search has a share of what is left, so that the next ones have some.
@@ -29,6 +32,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from ackclock.prove.controls.window import CUT_RULES
+from ackclock.prove.floor import floor_of
 from ackclock.prove.held import SEGMENT, periods_of
 from ackclock.prove.lemmas import Bound, Lemma
 from ackclock.prove.proof import Formula, Proof
@@ -61,8 +65,19 @@ LOWS = (Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3))
 HALVINGS = 5
 """Steps of the search for a cycle that violates a claim by more."""
 
-WORSE, CLOSING, HELD = 0.25, 0.4, 0.6
-"""Shares of the time that is left for that search, for the regions, and for paths that hold."""
+WORSE, CLOSING, HELD, FLOORED = 0.25, 0.4, 0.6, 0.9
+"""Shares of the time that is left for that search, for the regions, for paths that hold, and for
+what a cut leaves."""
+
+FLOOR_BLOCKS, TIMER = (8, 10), 4
+"""Lengths of the histories in which some ending delivers enough, and after which there is no
+timeout [base round trips]."""
+
+GROWS = frozenset({"growth-at-least"})
+"""Rules that this does without: what a cut leaves is kept where nothing grows."""
+
+FLOORED_WORK = 10
+"""Times the limit of work, for these histories."""
 
 FORMULAS = 12
 """Formulas of a usual proof, by which progress is estimated."""
@@ -111,12 +126,22 @@ def prove(
 
 def _link_path(work: _Work, name: str, steps: int) -> tuple[Answer, Curves] | None:
     """Find a path that violates the claim among those that packets can follow."""
+    buffer = work.question.path.buffer
     for path_name, variant in _links(work.question, name):
-        formulas = variant.from_any_state(steps)
-        answer, v = work.decide(path_name, *formulas, wanted="possible")
-        if answer.agreed and answer.word == "possible":
-            work.question = variant
-            return answer, v
+        v, terms = variant.from_any_state(steps)
+        choices = [(path_name, terms)]
+        if buffer is not None:
+            # Slow start comes to such a window without a loss, as a replay must.
+            smaller = [*terms, v.window[0][0] <= 1 + buffer]
+            choices.insert(0, (f"{path_name}, from a window that loses nothing", smaller))
+            if (by_more := work.question.claim.kind.by_more) is not None:
+                more = [*smaller, by_more(v, steps)]
+                choices.insert(0, (f"{path_name}, from a window that loses nothing, by more", more))
+        for choice, formulas in choices:
+            answer, _ = work.decide(choice, v, formulas, wanted="possible")
+            if answer.agreed and answer.word == "possible":
+                work.question = variant
+                return answer, v
     return None
 
 
@@ -185,10 +210,13 @@ def _prove_cycle(work: _Work, periods: tuple[int, ...], *, packets: bool) -> Pro
     multiple = work.question.relation.period
     closes = {"utilisation": _close, "standing-queue": _close_queue}
     close = closes.get(work.question.claim.kind.name)
-    for period in sorted({-(-length // multiple) * multiple for length in periods}):
+    lengths = sorted({-(-length // multiple) * multiple for length in periods})
+    for period in lengths:
         search = _search_cycle(work, period, packets=packets)
         if search.trace is not None:
             return _refuted(work, search.trace, packets=packets)
+        if period == lengths[0] and (floored := _close_on_floor(work)) is not None:
+            return floored
         if close is not None and (sentence := close(work)) is not None:
             return work.proof("proved", sentence, BLOCK)
         close = None
@@ -335,6 +363,37 @@ def _close(work: _Work) -> str | None:
                     " for ever"
                 )
     return None
+
+
+def _close_on_floor(work: _Work) -> Proof | None:
+    """Prove a utilisation from what a cut leaves, as long as what the lemmas need is so."""
+    question = work.question
+    if question.claim.kind.name != "utilisation" or (floor := floor_of(question)) is None:
+        return None
+    whole = replace(question, path=replace(question.path, quantum=True), without=GROWS)
+    with work.part(FLOORED):
+        work.limits = replace(work.limits, work=FLOORED_WORK * work.limits.work)
+        if not _holds(work, "what a cut leaves is kept", *floor.is_left(whole)):
+            return None
+        for steps in FLOOR_BLOCKS:
+            name = f"{steps} round trips, of which some ending delivers enough"
+            if _holds(work, name, *floor.falls_short(whole, steps)):
+                break
+        else:
+            return None
+        conditions = []
+        bound = f"the window stays at most {float(floor.most):g} BDP"
+        if not _holds(work, bound, *floor.grows_beyond(whole, FLOOR_BLOCKS[-1])):
+            conditions.append(bound)
+        if not _holds(work, "there is no timeout", *floor.times_out(whole, TIMER)):
+            conditions.append("there is no timeout")
+    work.question = whole
+    sentence = (
+        f"from {steps} round trips on in which the window is at least {float(floor.least):g} BDP,"
+        f" as cuts leave it, at least {float(question.claim.value):g} of the capacity is delivered,"
+        " for ever"
+    )
+    return replace(work.proof("proved", sentence, steps), conditions=tuple(conditions))
 
 
 def _close_queue(work: _Work) -> str | None:

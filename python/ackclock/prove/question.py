@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ackclock.prove.lemmas import Lemma
     from ackclock.prove.path import Server
     from ackclock.prove.terms import Term
+    from ackclock.prove.theorems.region import Contrary
 
 __all__ = ["Question", "make_question"]
 
@@ -73,7 +74,7 @@ class Question:
         v = self.curves(steps)
         return v, [*self.terms(v), *self.claim.kind.violation(v, self.claim.value, steps)]
 
-    def lemma(self, lemma: Lemma) -> tuple[Curves, list[Term]]:
+    def lemma(self, lemma: Lemma | Contrary) -> tuple[Curves, list[Term]]:
         """Write what would contradict a lemma."""
         v = self.curves(lemma.steps)
         return v, [*self.terms(v), *lemma.negation(v)]

@@ -42,5 +42,7 @@ RELATION = Relation(
     state=state,
     leaves_out="slow start at the beginning of a connection",
     ranges={"a": (0, float("inf")), "b": (0, 1)},
+    share_kept=lambda values, _: values["b"],
+    most_growth=lambda values, _: values["a"],
 )
 """AIMD."""

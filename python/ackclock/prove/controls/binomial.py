@@ -63,6 +63,12 @@ def _kept(v: Curves, values: Mapping[str, Fraction], window: Term) -> tuple[Term
     return least, larger(window - _least_decrease(window), v.segment)
 
 
+def _share_kept(values: Mapping[str, Fraction], window: Fraction) -> Fraction:
+    """Share of a window, or of a larger one, that a cut leaves: of l <= 1 it grows with it."""
+    _, most = _decrease(values["beta"], values["l"]).bounds(window)
+    return (1 - most / window).limit_denominator(20)
+
+
 def _within(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:
     del values
     for t in v.times:
@@ -91,5 +97,7 @@ RELATION = Relation(
     leaves_out="slow start at the beginning of a connection; windows above 8 BDP",
     segment=SEGMENT,
     ranges={"alpha": (0, float("inf")), "beta": (0, float("inf")), "k": (-1, 10), "l": (-10, 1)},
+    share_kept=_share_kept,
+    most_growth=lambda values, window: _growth(values["alpha"], values["k"]).bounds(window)[1],
 )  # fmt: skip
 """Binomial controls."""

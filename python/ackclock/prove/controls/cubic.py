@@ -75,5 +75,7 @@ RELATION = Relation(
     left_at=("noticed-by-duplicates",),
     segment=SEGMENT,
     ranges={"c": (0, float("inf")), "beta": (0, 1)},
+    share_kept=lambda values, _: values["beta"],
+    most_growth=lambda values, window: max(slope(values["c"]).bounds(window)[1], Fraction(1)),
 )
 """CUBIC."""

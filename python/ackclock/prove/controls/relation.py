@@ -70,6 +70,11 @@ class Relation:
         By parameter that is not one of the packet form: its unit and meaning.
     ordered
         Pairs of parameters of which the first is at most the second.
+    share_kept
+        Share that a cut of a window of so many segments, or of a larger one, leaves at least;
+        None: of no use for a proof.
+    most_growth
+        Most that a window of so many segments grows in a step [segments].
     """
 
     name: str
@@ -87,6 +92,8 @@ class Relation:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     ordered: tuple[tuple[str, str], ...] = ()
+    share_kept: Callable[[Mapping[str, Fraction], Fraction], Fraction] | None = None
+    most_growth: Callable[[Mapping[str, Fraction], Fraction], Fraction] | None = None
 
     def write(
         self,

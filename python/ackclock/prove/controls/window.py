@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 
 from ackclock.prove.controls.relation import Rule
 from ackclock.prove.terms import (
-    FALSE,
     all_of,
-    any_of,
     either,
     equal,
     implies,
@@ -40,11 +38,11 @@ __all__ = [
     "CUT_RULES",
     "cut",
     "cut_state",
+    "dropped_since_cut",
     "either_rule",
     "ssthresh",
     "state",
     "timeout_rule",
-    "whole_windows",
     "window_rules",
 ]
 
@@ -60,6 +58,11 @@ def cut(flow: int, t: int) -> Term:
 
 def _point(flow: int, t: int) -> Term:
     return unknown(f"P{flow}_{t}")
+
+
+def dropped_since_cut(v: Curves, flow: int, t: int) -> Term:
+    """Say that data were dropped up to t for which the window was not cut yet."""
+    return v.lost[flow][t] > _point(flow, t)
 
 
 def _counted(flow: int, t: int) -> Term:
@@ -120,35 +123,12 @@ timeout_rule = Rule(
 """Of all controls that have timeouts."""
 
 
-def _whole_windows(v: Curves, values: Mapping[str, Fraction], n: int) -> Iterator[Term]:
-    del values
-    for t in v.times[1:]:
-        before, now = v.window[n][t - 1], v.window[n][t]
-        free = all_of(
-            negated(cut(n, t)), negated(v.timeout[n][t]), before >= ssthresh(n, t - 1)
-        )  # fmt: skip
-        complete = _window_counted(v, n, t) if t > 1 else FALSE
-        yield implies(free, any_of(complete, equal(now, before)))
-
-
 def _acknowledged(v: Curves, n: int, t: int) -> Term:
     """Write what has been acknowledged outside recovery since growth was last counted."""
     acknowledged = v.served[n][t - 1] - v.served[n][t - 2]
     # In recovery, while losses from before the cut are not all known or repaired, nothing counts.
     counts = v.noticed[n][t - 1] >= _point(n, t - 1)
     return _counted(n, t - 1) + either(counts, acknowledged, 0)
-
-
-def _window_counted(v: Curves, n: int, t: int) -> Term:
-    return _acknowledged(v, n, t) >= v.window[n][t - 1]
-
-
-whole_windows = Rule(
-    "whole-windows",
-    "The window grows only where a window of acknowledgements is complete.",
-    _whole_windows,
-)
-"""Of controls that count acknowledgements and then add a segment, as kernels do."""
 
 
 def window_rules(

@@ -208,7 +208,7 @@ def _check_all(names: set[str], limits: Limits, *, packets: bool) -> Iterator[Ch
 def _check_lemmas(theorem: LemmaTheorem, limits: Limits) -> Checked:
     formulas = []
     for lemma in theorem.lemmas:
-        _, terms = theorem.question(lemma).lemma(lemma)
+        _, terms = theorem.question().lemma(lemma)
         comments = [theorem.name, lemma.name, lemma.sentence]
         formulas.append(Formula(lemma.name, decide(terms, limits, comments)))
     missing = [

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ackclock.prove.controls.window import whole_windows
 from ackclock.prove.lemmas import Bound, Change, Lemma
 from ackclock.prove.question import make_question
+from ackclock.prove.theorems.region import AIMD_REGION
 
 if TYPE_CHECKING:
-    from ackclock.prove.controls.relation import Rule
     from ackclock.prove.path import Server
     from ackclock.prove.question import Question
+    from ackclock.prove.theorems.region import Contrary
 
 __all__ = ["CLAIMS", "LEMMAS", "ClaimTheorem", "LemmaTheorem"]
 
@@ -42,28 +42,30 @@ class LemmaTheorem:
         Where something like it was published.
     published
         What that says.
-    rules
-        Of the control, beside those of its relation.
+    whole_segments
+        Whether a step that delivers anything delivers a segment.
+    without
+        Rules of the control that the lemmas do without.
     """
 
     name: str
     control: str
     sentence: str
-    lemmas: tuple[Lemma, ...]
+    lemmas: tuple[Lemma | Contrary, ...]
     buffer: Fraction | None
     segment: tuple[Fraction, Fraction]
     source: str
     published: str
-    rules: tuple[Rule, ...] = ()
+    whole_segments: bool = False
+    without: frozenset[str] = frozenset()
 
-    def question(self, lemma: Lemma) -> Question:
-        """Make the question of a lemma: about unknown loss, whole segments are delivered."""
+    def question(self) -> Question:
+        """Make the question that the lemmas are about."""
         made = make_question(
             self.control, "utilisation=0", buffer=self.buffer, jitter=1, segment=self.segment
         )
-        quantum = any(one.quantity == "unnoticed" for one in lemma.unless)
-        relation = replace(made.relation, rules=(*made.relation.rules, *self.rules))
-        return replace(made, relation=relation, path=replace(made.path, quantum=quantum))
+        path = replace(made.path, quantum=self.whole_segments)
+        return replace(made, path=path, without=self.without)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +121,6 @@ class ClaimTheorem:
         )
 
 
-_SLACK = Fraction(1)
-_HIGH = Bound("window", "at most", Fraction(1), Fraction(1), Fraction(1), _SLACK)
-_UNKNOWN = Bound("unnoticed", "at most", Fraction(1), Fraction(1), Fraction(0), _SLACK)
-_HALF = Fraction(1, 2)
-
 _COPA_HIGH = Bound("window", "at most", Fraction(11, 2), segments=Fraction(2))
 _COPA_BACKLOG = Bound("backlog", "at most", Fraction(6), segments=Fraction(4))
 
@@ -131,26 +128,17 @@ LEMMAS: tuple[LemmaTheorem, ...] = (
     LemmaTheorem(
         "aimd-region",
         "aimd",
-        "the window of an AIMD that grows by whole windows comes down to C (R + D) + b + 1 segment"
-        " and is there again every 10 round trips, with at most C (R + D) + 1 segment of loss that"
-        " it does not know of",
-        (
-            Lemma("falls", (_UNKNOWN,), (Change("window", segments=Fraction(1)),), 10, (_HIGH,)),
-            Lemma(
-                "unknown loss falls",
-                (_HIGH,),
-                (_UNKNOWN, Change("unnoticed", constant=_HALF)),
-                10,
-                (_UNKNOWN,),
-            ),
-            Lemma("window stays", (_UNKNOWN, _HIGH), (_HIGH,), 10),
-            Lemma("unknown loss stays", (_UNKNOWN, _HIGH), (_UNKNOWN,), 10),
-        ),
+        "AIMD's window comes down to C (R + D) + b + 3 segments; then it is never above that bound"
+        " and 10 segments again, nor is loss that it does not know of above C (R + D) + 13"
+        " segments",
+        AIMD_REGION,
         Fraction(1),
         (Fraction(1, 20), Fraction(1, 20)),
         f"{CCAC}, section 6",
-        "three lemmas with the same bounds, where every loss known after step 0 causes a cut",
-        rules=(whole_windows,),
+        "three lemmas, with one segment, at every tenth round trip, of a window that begins to"
+        " count acknowledgements at the first step",
+        whole_segments=True,
+        without=frozenset({"growth-at-least"}),
     ),
     LemmaTheorem(
         "copa-region",

@@ -71,6 +71,7 @@ def test_only_a_window_that_a_cut_halves_may_fall_silent():
     assert word(small.times_out(question_of("aimd"), 4)) == "impossible"
 
 
+@pytest.mark.slow
 def test_aimds_window_is_bounded_and_cubics_bound_is_not_shown():
     assert word(floor_of(question_of("aimd")).grows_beyond(question_of("aimd"), 10)) == "impossible"
     assert word(floor_of(question_of("cubic")).grows_beyond(question_of("cubic"), 10)) == "possible"
@@ -80,6 +81,15 @@ def test_without_a_potential_unknown_loss_would_cost_too_much():
     question = question_of("aimd")
     flat = replace(floor_of(question), slope=Fraction(0))
     assert word(flat.falls_short(question, 8)) == "possible"
+
+
+@pytest.mark.slow
+def test_a_smaller_cut_leaves_no_window_that_falls_silent():
+    """Proved with timeouts: unknown loss does not fill seven tenths of a window."""
+    question = make_question("aimd", "utilisation=0.5", changes={"b": "0.7"}, buffer=Fraction(2))
+    proof = prove(question, periods=(2,), limits=Limits(seconds=3600))
+    assert (proof.verdict, proof.conditions) == ("proved", ())
+    assert proof.headline == "proved: aimd, utilisation=0.5"
 
 
 @pytest.mark.slow

@@ -216,7 +216,7 @@ CLAIMS: tuple[ClaimTheorem, ...] = (
         f"{CCAC}, section 8",
         "less than 10 %, and arbitrarily little",
         only_model="a cycle is never left, but packets need not come to it: after Startup they keep"
-        " 96 % of the capacity under that jitter; one of two round trips brings them there",
+        " 95 % of the capacity under that jitter; one of two round trips brings them there",
     ),
     ClaimTheorem(
         "bbr-jitter-2",

@@ -325,12 +325,15 @@ def read_table(
     import pyarrow.parquet as pq
 
     with open_file(path) as file:
-        schema = pq.read_schema(file)
+        metadata = pq.read_metadata(file)
+        schema = metadata.schema.to_arrow_schema()
         file.seek(0)
         texts = [field.name for field in schema if _is_text(field.type)]
         # No threads: Arrow's own let go of the file, a Python object, some time after the call, and
         # where Python is ending by then that aborts the process.
-        with pq.ParquetFile(file, read_dictionary=texts, pre_buffer=False) as opened:
+        with pq.ParquetFile(
+            file, metadata=metadata, read_dictionary=texts, pre_buffer=False
+        ) as opened:
             names = [name for name in schema.names if columns is None or name in columns]
             least = _least_bytes(opened.metadata, schema, names)
             rows = opened.metadata.num_rows

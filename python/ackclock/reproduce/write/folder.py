@@ -163,6 +163,8 @@ def write_figure(
     files = figure_files(figure.id)
     for ending in ("svg", "png"):
         style.save(canvas, folder / files[ending], command=command)
+        # The second file has the places of the first; finding them takes as long as drawing.
+        canvas.set_layout_engine("none")
     _csv(folder / files["csv"], csv_columns(figure, figure_data.layers))
 
 

@@ -12,7 +12,7 @@ mod pauses;
 use std::marker::PhantomData;
 use std::mem::offset_of;
 
-use crate::memory::{address, prefetch_at};
+use crate::memory::{address, prefetch, prefetch_at};
 use crate::packet::network::computed_fifo::Waiting;
 use crate::packet::network::counts::{Counts, Drops};
 use crate::packet::network::impaired::Impaired;
@@ -214,7 +214,18 @@ impl<C: Clock> Link<C> {
     /// Time of a packet of `size` from the start of its transmission to the far end, in picoseconds.
     #[inline]
     pub(crate) fn flight(&self, size: u16) -> u64 {
-        self.propagation().saturating_add(self.rate.estimate(size))
+        // Its rate is far from what each packet touches.
+        let transmission = if self.pace.is_constant() {
+            C::ps(self.pace.transmission(size))
+        } else {
+            self.rate.estimate(size)
+        };
+        self.propagation().saturating_add(transmission)
+    }
+
+    /// Whether packets of any one size take the same time over this link and another, always.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        self.delay == other.delay && self.rate.is_alike(&other.rate)
     }
 
     /// Counts an arriving packet.
@@ -264,6 +275,9 @@ impl<C: Clock> Link<C> {
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
         prefetch_at(address(self), Self::BUSY_BYTES);
+        if self.judges {
+            prefetch(&self.disc);
+        }
     }
 
     /// Prefetches what a packet that waits touches beside these fields.
@@ -271,6 +285,11 @@ impl<C: Clock> Link<C> {
     pub(crate) fn prefetch_queue(&self) {
         self.waiting.prefetch();
         self.occupancy.prefetch();
+        if self.judges
+            && let Some(managed) = &self.disc
+        {
+            prefetch_at(address(&**managed), size_of::<Managed>());
+        }
     }
 
     /// Packets that arrived.

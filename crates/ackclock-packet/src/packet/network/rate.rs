@@ -33,6 +33,11 @@ impl Rate {
         }
     }
 
+    /// Whether it and another are always the same.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Constant(a), Self::Constant(b)) if a.0 == b.0)
+    }
+
     /// The rate in force at the latest start; of opportunities, their mean.
     pub(crate) fn present(&self) -> BitRate {
         match self {

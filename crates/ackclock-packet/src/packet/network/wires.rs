@@ -16,6 +16,14 @@ pub(crate) struct Channel {
     pub(crate) entrant: u32,
     /// The stage that the packets reach.
     pub(crate) stage: Stage,
+    /// A link, if packets of one size take the same time over the links of all channels to that stage as over it. Then
+    /// those of one size that arrive at one time are in order by the channels' numbers.
+    pub(crate) alike: u32,
+}
+
+impl Channel {
+    /// In place of a link: the links differ.
+    pub(crate) const NOT_ALIKE: u32 = u32::MAX;
 }
 
 /// All packets on wires.

@@ -110,10 +110,10 @@ impl Process {
         }
     }
 
-    /// Whether it is a cluster, whose packets are handled one by one.
+    /// Whether it is a cluster.
     #[inline(always)]
     pub(crate) fn is_cluster(&self) -> bool {
-        matches!(self.stages[Stage::Node as usize].heads, Heads::Single(_))
+        !matches!(self.stages[Stage::Node as usize].heads, Heads::Batched(_))
     }
 
     /// Releases the spare memory of its lists.

@@ -26,7 +26,7 @@ use crate::packet::setup::fabric::{Queues, build_fabric};
 use crate::packet::setup::groups::build_groups;
 use crate::packet::setup::links::{build_each, build_links, shortest_times_of};
 use crate::packet::setup::observer::build_observer;
-use crate::packet::setup::partition::{Partition, find_followers, set_lookaheads};
+use crate::packet::setup::partition::{Partition, find_followers, find_windows, set_lookaheads};
 use crate::packet::setup::routes::{Laid, Layout, Router};
 use crate::packet::turn::batch::Batch;
 use crate::packet::turn::border::Border;
@@ -174,7 +174,10 @@ pub(crate) fn build_with<C: Clock>(
     let layout =
         Layout { partition: &partition, shortest: &shortest, stages: &stages, follows: &follows };
     let ports = build_records(plan, &pairs);
-    let (laid, mut ends) = lay_routes::<C>(plan, pairs, layout, &mut processes, &mut fabric);
+    let are_alike = |a: usize, b: usize| links[a].is_alike(&links[b]);
+    let (laid, mut ends) =
+        lay_routes::<C>(plan, pairs, layout, &mut processes, &mut fabric, are_alike);
+    let windows = find_windows(plan, &links, &laid.stretches, &partition);
     let outlets = set_lookaheads(laid.stretches, &stages, &partition, &mut processes);
     let stubs = Stubs::new(&outlets, &mut processes);
     for (_, time) in processes.iter_mut().flat_map(|p| &mut p.sources) {
@@ -184,11 +187,17 @@ pub(crate) fn build_with<C: Clock>(
     start_discipline_timers(&links, &partition, &mut processes);
     find_relays(&links, &partition, &mut processes);
     let observer = build_observer::<C>(plan, processes.len());
-    for (process, &is_cluster) in processes.iter_mut().zip(&partition.is_cluster) {
-        // The links of a cluster are all of its second stage.
-        let heads = if is_cluster { Heads::single } else { Heads::for_batches };
+    for ((process, &is_cluster), window) in
+        processes.iter_mut().zip(&partition.is_cluster).zip(windows)
+    {
         for pending in &mut process.stages {
-            pending.heads = heads(pending.channels.len());
+            let channels = pending.channels.len();
+            // The links of a cluster are all of its second stage.
+            pending.heads = match (is_cluster, window) {
+                (false, _) => Heads::for_batches(channels),
+                (true, 0) => Heads::single(channels),
+                (true, window) => Heads::for_windows(channels, C::word(window)),
+            };
             pending.lookahead = C::word(pending.lookahead);
         }
         process.next_mark = observer.end_marks.first();
@@ -200,7 +209,7 @@ pub(crate) fn build_with<C: Clock>(
 
     let waits = Waits::new::<C>(plan, &mut ends.list);
     let routes = Routes::new(laid.hops);
-    let mut prefetcher = Prefetcher::new(processes.len());
+    let mut prefetcher = Prefetcher::new(&processes);
     if partition.is_cluster.contains(&true) {
         prefetcher.note_addresses(&ends.list, &routes, &links);
     }
@@ -255,6 +264,7 @@ fn lay_routes<C: Clock>(
     layout: Layout<'_>,
     processes: &mut [Process],
     fabric: &mut Fabric,
+    are_alike: impl Fn(usize, usize) -> bool,
 ) -> (Laid, Ends) {
     let route_lengths = plan.flows.iter().flat_map(PlanFlow::all_paths).map(|path| path.len() + 1);
     let pauses: usize = fabric.switches.iter().map(|memory| memory.ingress.len()).sum();
@@ -316,7 +326,7 @@ fn lay_routes<C: Clock>(
         }
     }
     lay_pauses(plan, layout, &mut router, fabric, &mut ends.list);
-    (router.finish(processes), ends)
+    (router.finish(processes, are_alike), ends)
 }
 
 /// Lays the ways of pause frames: each over one link, to an end that is no flow's.

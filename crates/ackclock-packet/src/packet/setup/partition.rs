@@ -229,6 +229,38 @@ pub(crate) fn find_followers<C: Clock>(plan: &Plan, links: &[Link<C>]) -> Vec<bo
 /// From a link to the process that packets reach next, the shortest time.
 pub(crate) type Stretch = (u32, u32, u64);
 
+/// Packets that could arrive in a window of a cluster, were its links all busy, from which on it handles them in
+/// batches: with a quarter of that, a batch costs as much as ordering packets one by one. Tests have small networks.
+const MANY: f64 = if cfg!(test) { 0.5 } else { 64.0 };
+
+/// By process, how long the windows are whose packets it handles in one batch, if it is a cluster that does so; otherwise
+/// 0. `stretches` are as for [`set_lookaheads`].
+///
+/// Within the shortest time from one link of a cluster to the next no packet has an effect on another link, so that all
+/// that arrive in such a window can be one batch.
+pub(crate) fn find_windows<C: Clock>(
+    plan: &Plan,
+    links: &[Link<C>],
+    stretches: &[Stretch],
+    partition: &Partition,
+) -> Vec<u64> {
+    let mut windows = vec![u64::MAX; partition.is_cluster.len()];
+    for &(_, to, time) in stretches.iter().filter(|s| partition.link_process[s.0 as usize] == s.1) {
+        windows[to as usize] = windows[to as usize].min(time);
+    }
+    let mut packets = vec![0.0; windows.len()];
+    for ((link, built), &process) in plan.links.iter().zip(links).zip(&partition.link_process) {
+        let packet = built.rate.shortest(link.mean_packet.try_into().unwrap_or(u16::MAX));
+        packets[process as usize] += windows[process as usize] as f64 / packet.max(1) as f64;
+    }
+    for (p, (window, packets)) in windows.iter_mut().zip(packets).enumerate() {
+        if !partition.is_cluster[p] || packets < MANY {
+            *window = 0;
+        }
+    }
+    windows
+}
+
 /// Sets the lookahead and the sources of each process, from the stretches that begin with its links: an
 /// event at a node reaches another process over one of them; an event at a link that leads to the node has
 /// to pass the node first. What stays in a cluster needs no lookahead.

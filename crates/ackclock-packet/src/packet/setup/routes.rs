@@ -1,7 +1,5 @@
 //! Lays the routes of all flows into one flat table, and opens the channels between processes that they need.
 
-use std::mem;
-
 use rustc_hash::FxHashMap;
 
 use crate::ids::LinkId;
@@ -30,6 +28,8 @@ pub(crate) struct Router<'a> {
     layout: Layout<'a>,
     hops: Vec<Hop>,
     channels: Vec<Channel>,
+    /// By channel, its link.
+    links: Vec<u32>,
     /// By link, the channel that was opened first, from it to a process and stage. Most links have no other.
     opened: Vec<(u32, Stage, u32)>,
     /// The other channels, by link, process and stage.
@@ -61,6 +61,7 @@ impl<'a> Router<'a> {
             hops: Vec::with_capacity(steps),
             // Memory that is reserved and never written takes no room.
             channels: Vec::with_capacity(steps),
+            links: Vec::with_capacity(steps),
             opened: vec![NOT_OPENED; layout.stages.len()],
             known: FxHashMap::default(),
             entrants: vec![0; 2 * layout.partition.is_cluster.len()],
@@ -92,11 +93,12 @@ impl<'a> Router<'a> {
 
     /// Finds the channel from a link to a stage of a process, or opens it.
     fn find_channel(&mut self, from: u32, to: u32, stage: Stage) -> u32 {
-        let Self { channels, opened, known: known_channels, entrants, .. } = self;
+        let Self { channels, links, opened, known: known_channels, entrants, .. } = self;
         let mut open = || {
-            let count = &mut entrants[stage_index(to, stage)];
-            let entrant = mem::replace(count, *count + 1);
-            channels.push(Channel { queue: Queue::EMPTY, to, stage, entrant });
+            entrants[stage_index(to, stage)] += 1;
+            links.push(from);
+            let (queue, alike) = (Queue::EMPTY, Channel::NOT_ALIKE);
+            channels.push(Channel { queue, to, stage, entrant: 0, alike });
             channels.len() as u32 - 1
         };
         let first = &mut opened[from as usize];
@@ -109,9 +111,14 @@ impl<'a> Router<'a> {
         *known_channels.entry((from, to, stage as u32)).or_insert_with(open)
     }
 
-    /// Renumbers the channels so that those of a stage are consecutive, and assigns them to the stages.
-    pub(crate) fn finish(self, processes: &mut [Process]) -> Laid {
-        let Self { mut hops, mut channels, entrants, stretches, .. } = self;
+    /// Renumbers the channels so that those of a stage are consecutive, by their links, and assigns them to the stages.
+    /// `are_alike` says whether packets of any one size take the same time over two links.
+    pub(crate) fn finish(
+        self,
+        processes: &mut [Process],
+        are_alike: impl Fn(usize, usize) -> bool,
+    ) -> Laid {
+        let Self { mut hops, mut channels, links, entrants, stretches, .. } = self;
         channels.shrink_to_fit();
         let mut next = 0;
         let begin = |count: &u32| {
@@ -123,9 +130,27 @@ impl<'a> Router<'a> {
         for ((pending, &begin), count) in stages.zip(&begins).zip(&entrants) {
             pending.channels = begin..begin + count;
         }
-        let number =
-            |channel: &Channel| begins[stage_index(channel.to, channel.stage)] + channel.entrant;
-        let mut numbers: Vec<u32> = channels.iter().map(number).collect();
+        let mut by_link: Vec<(u32, u32)> = links.into_iter().zip(0..).collect();
+        by_link.sort_unstable();
+        let mut numbers = vec![0; channels.len()];
+        // By stage, how many of its channels have a number, and the link of the first, if the others are alike.
+        let mut numbered = vec![(0, Channel::NOT_ALIKE); begins.len()];
+        for (link, index) in by_link {
+            let channel = &mut channels[index as usize];
+            let stage = stage_index(channel.to, channel.stage);
+            let (count, alike) = &mut numbered[stage];
+            channel.entrant = *count;
+            numbers[index as usize] = begins[stage] + *count;
+            if *count == 0 {
+                *alike = link;
+            } else if *alike != Channel::NOT_ALIKE && !are_alike(*alike as usize, link as usize) {
+                *alike = Channel::NOT_ALIKE;
+            }
+            *count += 1;
+        }
+        for channel in &mut channels {
+            channel.alike = numbered[stage_index(channel.to, channel.stage)].1;
+        }
         for hop in hops.iter_mut().filter(|hop| hop.link != Hop::DELIVER && hop.channel != Hop::ON)
         {
             hop.channel = numbers[hop.channel as usize];

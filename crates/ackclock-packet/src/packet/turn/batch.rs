@@ -25,6 +25,8 @@ pub(crate) struct Batch {
     pub(crate) spare: Spare,
     /// Full keys of entries that tie, with these.
     pub(crate) keys: Vec<(Key, u64)>,
+    /// Entries that tie with larger packets.
+    pub(crate) smaller: Vec<u64>,
     /// Channels that were empty, and the arrival of the packet that they have now.
     pub(crate) woken: Vec<(u32, u64)>,
     /// Whether the readers of these are woken when all of them have been found.

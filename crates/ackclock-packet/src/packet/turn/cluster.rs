@@ -4,6 +4,9 @@
 //! of one campus, batches would hold hardly a packet, and taking turns would cost more than the packets.
 //! Such nodes are one process (`setup/partition.rs` selects them), which handles its packets one by one, the
 //! earliest of all its channels first, and takes turns only with processes that are further away.
+//!
+//! A cluster of very many links, as a fat tree is one, gets many packets even within the shortest time from one of its
+//! links to the next: there each such window is a batch.
 
 use crate::memory::prefetch;
 use crate::packet::process::channel_heads::Heads;
@@ -24,7 +27,14 @@ impl<C: Clock> Sim<C> {
             let local_at = self.schedule.next_local;
             let Pending { heads, channels: own_channels, .. } =
                 &mut self.schedule.processes[p].stages[Stage::Node as usize];
-            let Heads::Single(heads) = heads else { return until };
+            let heads = match heads {
+                Heads::Single(heads) => heads,
+                Heads::Windows(windows) => {
+                    let length = windows.length;
+                    return self.run_windows(p, length, until);
+                }
+                Heads::Batched(_) => return until,
+            };
             let first = heads.first();
             if first.time.min(local_at) >= until {
                 return until;
@@ -56,6 +66,24 @@ impl<C: Clock> Sim<C> {
             }
         }
         // Packets from other processes that arrive at `until` or later can be earlier than the next event.
+        self.schedule.processes[p].stages[Stage::Node as usize].next().min(until)
+    }
+
+    /// The same for a cluster in which many packets arrive within the time that the nearest of its links are apart: all
+    /// that arrive within such a window are a batch, as those of any other process are.
+    fn run_windows(&mut self, p: usize, length: u64, until: u64) -> u64 {
+        let mut handled = 0;
+        while handled < TURN as usize {
+            let process = &self.schedule.processes[p];
+            let first = process.stages[Stage::Node as usize].heads.first();
+            let first = first.min(process.local(Stage::Node).1);
+            if first >= until {
+                return until;
+            }
+            self.batch.order.clear();
+            self.advance(p, Stage::Node, C::bound(first, length).min(until));
+            handled += 1 + self.batch.order.len();
+        }
         self.schedule.processes[p].stages[Stage::Node as usize].next().min(until)
     }
 

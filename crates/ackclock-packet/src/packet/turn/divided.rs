@@ -218,7 +218,7 @@ impl Sim<Divided> {
             self.prefetch_arrivals(parcels, index);
             let id = parcel.channel as usize;
             let ticket = parcel.unpack(&mut self.wires.options);
-            let Channel { queue, to, stage, entrant } = &mut self.wires.channels[id];
+            let Channel { queue, to, stage, entrant, .. } = &mut self.wires.channels[id];
             let is_first = queue.is_empty();
             queue.push(&mut self.wires.store, ticket);
             let (to, stage, entrant) = (*to, *stage, *entrant);

@@ -131,11 +131,15 @@ impl<C: Clock> Sim<C> {
     #[inline(always)]
     pub(crate) fn prefetch_endpoint_of(&self, ticket: Ticket) {
         let hop = self.routes.hop(ticket);
-        if hop.link != Hop::DELIVER {
-            return;
+        if hop.link == Hop::DELIVER {
+            prefetch(&self.flows.ends[hop.channel as usize]);
+            self.prefetch_endpoint(hop.channel as usize);
         }
-        let index = hop.channel as usize;
-        prefetch(&self.flows.ends[index]);
+    }
+
+    /// Prefetches an endpoint whose addresses are noted.
+    #[inline(always)]
+    fn prefetch_endpoint(&self, index: usize) {
         let Some(end) = self.prefetcher.ends.get(index) else { return };
         // Senders and receivers come in no order: this branch saves a mispredicted one later.
         if index.is_multiple_of(2) {
@@ -258,9 +262,10 @@ impl<C: Clock> Sim<C> {
     fn prefetch_passed_queues(&self, next: &Onward) {
         match self.follow_route(next, |link| self.links.list[link as usize].prefetch_queue()) {
             Ok(channel) => channel.queue.prefetch(&self.wires.store),
-            Err(end) => {
+            Err(end) if self.prefetcher.ends.is_empty() => {
                 self.flows.ends[end].endpoint.as_deref().inspect(|endpoint| prefetch(*endpoint));
             }
+            Err(end) => self.prefetch_endpoint(end),
         }
     }
 

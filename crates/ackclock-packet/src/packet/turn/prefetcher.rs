@@ -4,11 +4,17 @@ use crate::memory::address;
 use crate::packet::network::end::End;
 use crate::packet::network::link::Link;
 use crate::packet::network::route::Routes;
+use crate::packet::process::channel_heads::Heads;
+use crate::packet::process::event::Stage;
+use crate::packet::process::logical_process::{Pending, Process};
 
 /// Numbers of processes from which on prefetching processes, and packets too, pays: each process takes some
 /// kilobytes. Tests always prefetch.
 const LARGE: usize = if cfg!(test) { 1 } else { 1000 };
 const VERY_LARGE: usize = if cfg!(test) { 1 } else { 5000 };
+
+/// Channels of a cluster that takes packets in windows, from which on prefetching packets pays.
+const MANY_CHANNELS: usize = if cfg!(test) { 1 } else { 4096 };
 
 /// Settings and state of prefetching.
 #[derive(Debug, Default)]
@@ -34,10 +40,17 @@ pub(crate) struct EndAddresses {
 }
 
 impl Prefetcher {
-    /// For a network of so many processes.
-    pub(crate) fn new(processes: usize) -> Self {
-        let (large, very) = (processes >= LARGE, processes >= VERY_LARGE);
-        Self { processes: large, packets: very, ..Self::default() }
+    /// For a network of these processes.
+    pub(crate) fn new(processes: &[Process]) -> Self {
+        let is_wide = |process: &Process| {
+            let Pending { heads, channels, .. } = &process.stages[Stage::Node as usize];
+            matches!(heads, Heads::Windows(_)) && channels.len() >= MANY_CHANNELS
+        };
+        Self {
+            processes: processes.len() >= LARGE,
+            packets: processes.len() >= VERY_LARGE || processes.iter().any(is_wide),
+            ..Self::default()
+        }
     }
 
     /// Notes the addresses of all endpoints and of the links that they send to.

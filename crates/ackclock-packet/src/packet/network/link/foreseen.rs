@@ -72,7 +72,9 @@ impl<C: Clock> Link<C> {
             self.note_idle(self.service.end);
         }
         let Some(managed) = &mut self.disc else { return Fate::Unknown };
-        managed.report_rate(&self.rate, present);
+        if !self.pace.is_constant() {
+            managed.report_rate(&self.rate, present);
+        }
         let Managed { disc, rng, queues, .. } = &mut **managed;
         let (time, seconds) = (Time(present), C::seconds(now));
         // What is dropped is not given away here.

@@ -219,7 +219,7 @@ fn a_clock_that_goes_back_is_noticed() {
     assert!(progress > 0);
     sim.schedule.set_done(0, progress - 1);
     let fault = sim.into_ended().finish(&plan, None).unwrap_err();
-    assert!(fault.starts_with("process 0: its clock went back from 10"), "{fault}");
+    assert!(fault.starts_with("process 0: its clock went back from "), "{fault}");
     // The order of turns.
     let mut sim = run_to_end(&plan);
     sim.schedule.note_soonest(5);

@@ -7,6 +7,7 @@ use super::*;
 use crate::compile::compile;
 use crate::era::Era;
 use crate::packet::outcome::results::Results;
+use crate::packet::process::channel_heads::Heads;
 use crate::packet::process::clock::{Picoseconds, Seconds};
 use crate::packet::setup::build::build_with;
 use crate::packet::setup::custom::RegistryOnly;
@@ -97,6 +98,34 @@ fn fire_hoses_of_one_host_answer_each_other_alike_on_every_partition() {
     }
 }
 
+/// A fat tree whose links have one of three delays [ns] each.
+fn near_switches(
+    seed: u64,
+    qdisc: &str,
+    delays: &[u64],
+    switches: Option<serde_json::Value>,
+    loss: Option<f64>,
+) -> Plan {
+    let ns = |k: usize| format!("{} ns", delays[k]);
+    let mut scenario = json!({
+        "duration": "400 us", "seed": seed,
+        "net": { "kind": "fat-tree", "k": 4, "rate": "10 Gbps", "delay": ns(0), "buffer": "30 pkt",
+                 "qdisc": qdisc },
+        "links": [{ "link": "h*->*", "delay": ns(1) }, { "link": "c*->*", "delay": ns(2), "loss": loss.unwrap_or(0.0) }],
+        "flows": [
+            { "pair": 0, "count": 16, "cc": "dctcp" },
+            { "pair": 3, "count": 4, "start_jitter": "20 us", "cc": "cubic" },
+            { "pair": 5, "source": { "kind": "cbr", "rate": "2 Gbps" } },
+        ],
+        "tcp": { "ecn": true, "accecn": true, "initial_window": 20, "min_rto": "1 ms" },
+        "record": { "tables": ["packets", "drops", "flow_samples", "link_samples"], "interval": "40 us" },
+    });
+    if let Some(switches) = switches {
+        scenario["switches"] = switches;
+    }
+    compile(&serde_json::from_value(scenario).unwrap()).unwrap()
+}
+
 /// TCP and datagrams, each flow between two hosts that no other flow uses, through routers.
 pub(crate) fn hosts_on_routers(seed: u64, era: &str, qdisc: &str, kind: &str, ms: &[u64]) -> Plan {
     let ms = |k: usize| format!("{} ms", ms[k]);
@@ -162,6 +191,25 @@ proptest! {
     }
 
     #[test]
+    fn results_do_not_depend_on_windows_in_which_a_cluster_takes_packets_of_many_links(
+        seed in 0u64..1000,
+        qdisc in prop::sample::select(vec!["fifo", "codel", "red", "fq", "pie"]),
+        // Those that differ by transmissions of a packet make packets arrive at once over unequal links.
+        delays in prop::collection::vec(prop_oneof![40u64..4000, (0u64..3).prop_map(|k| 100 + 1200 * k)], 3),
+        switches in prop::option::of(prop::sample::select(vec![
+            json!({ "memory": "200 kB", "alpha": 0.5 }),
+            json!({ "memory": "2 MB", "alpha": 0.1, "pfc": { "response": "200 ns" } }),
+        ])),
+        loss in prop::option::of(Just(0.01)),
+    ) {
+        let plan = near_switches(seed, qdisc, &delays, switches, loss);
+        let sim = build::<Picoseconds>(&plan);
+        let mut heads = sim.schedule.processes.iter().map(|process| &process.stages[1].heads);
+        prop_assert!(heads.any(|heads| matches!(heads, Heads::Windows(_))));
+        prop_assert!(results(&plan, true) == results(&plan, false));
+    }
+
+    #[test]
     fn results_with_impairments_do_not_depend_on_the_partition(
         seed in 0u64..1000,
         era in prop::sample::select(vec!["rfc", "2002", "ns2"]),
@@ -207,6 +255,31 @@ fn samples_do_not_depend_on_the_partition_when_events_fall_on_them() {
     });
     let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
     assert!(results(&plan, true) == results(&plan, false));
+}
+
+/// Packets of two senders arrive at a switch at once, over links of 100 and 1300 ns, while that of a third leaves: of the
+/// two that which was sent first is first, though its link has the larger number. There is room for one.
+#[test]
+fn of_packets_of_one_size_that_arrive_at_once_in_a_window_the_longer_on_its_way_is_first() {
+    let link = |a: &str, ns: u32| {
+        let delay = format!("{ns} ns");
+        json!({ "a": a, "b": "s", "rate": "10 Gbps", "delay": delay, "buffer": "1 pkt" })
+    };
+    let flow = |src: &str, ns: u32| {
+        json!({ "src": src, "dst": "c", "start": format!("{ns} ns"),
+                "source": { "kind": "cbr", "rate": "100 Mbps", "packet": 1500 } })
+    };
+    let links = [link("a", 100), link("b", 1300), link("c", 100), link("d", 100)];
+    let scenario = json!({
+        "duration": "20 us", "net": { "kind": "graph", "links": links },
+        "flows": [flow("a", 1200), flow("b", 0), flow("d", 600)],
+    });
+    let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
+    let heads = &build::<Picoseconds>(&plan).schedule.processes[0].stages[1].heads;
+    assert!(matches!(heads, Heads::Windows(_)));
+    let lost: Vec<u64> =
+        results_on::<Picoseconds>(&plan, true).flows.iter().map(|flow| flow.lost_data).collect();
+    assert_eq!(lost, [1, 0, 0]);
 }
 
 /// A group over routers, some of which are one process with a host where links are short.

@@ -143,7 +143,12 @@ proc finish {csv scenario seconds} {
 
 # A simulator whose first event, ahead of every flow that starts at 0, reads the CPU clock.
 proc new_simulator {} {
+    global env
     set ns [new Simulator]
+    # PEERS_TRACE=FILE: every packet is recorded there.
+    if {[info exists env(PEERS_TRACE)]} {
+        $ns trace-all [open $env(PEERS_TRACE) w]
+    }
     $ns at 0.0 {set SETUP_CPU [user_cpu]}
     return $ns
 }

@@ -24,6 +24,9 @@ TCP = {
     "min_rto": "200 ms",
 }
 
+# Marks packets that wait for longer, as DCTCP has it.
+MARKING = {"kind": "codel", "ecn": True, "ce_threshold": "78 us"}
+
 
 def far_delays(n: int) -> list[float]:
     """Delays of the right-hand access links in seconds: 1 + 499 (i + 0.5) / n ms."""
@@ -247,7 +250,6 @@ def fixed(folder: Path) -> dict[str, Scenario]:
         shape = {"pairs": n, "right_delays": far_delays(n), "rate": "45 Mbps"} | net
         return base | {"net": base["net"] | shape, "tcp": TCP | tcp, "flows": flows}
 
-    marking = {"kind": "codel", "ecn": True, "ce_threshold": "78 us"}
     red = {"kind": "red", "min_th": 30, "max_th": 90, "max_p": 0.1, "w_q": 0.002, "ecn": True}
     return {
         "fifo-sack": base,
@@ -257,6 +259,6 @@ def fixed(folder: Path) -> dict[str, Scenario]:
         "cubic": varied(20, {"buffer": "300 pkt"}, {}, "cubic"),
         "bbr": varied(20, {"buffer": "300 pkt"}, {}, "bbr3", "rack"),
         "hierarchy": hierarchy(folder, 1.5, era="rfc"),
-        "fat-tree-dctcp": fat_tree(8, 0.004, marking, "dctcp"),
+        "fat-tree-dctcp": fat_tree(8, 0.004, MARKING, "dctcp"),
         "fat-tree-cubic": fat_tree(8, 0.004, "fifo", "cubic"),
     }

@@ -23,8 +23,17 @@ def hierarchy(flows: int, seconds: float) -> scenarios.Scenario:
     return {**scenario, "flows": scenario["flows"][:flows]}
 
 
+def fat_tree(hosts: int, seconds: float) -> scenarios.Scenario:
+    """Return a fat tree with DCTCP of at most so many hosts, all of which begin within 80 us."""
+    k = 2 * int(((hosts + 0.5) / 2) ** (1 / 3))
+    scenario = scenarios.fat_tree(k, seconds, scenarios.MARKING, "dctcp")
+    scenario["flows"][0]["stagger"] = 80e-6 / scenario["flows"][0]["count"]
+    return scenario
+
+
 NETWORKS: dict[str, Callable[[int, float], scenarios.Scenario]] = {
     "dumbbell": scenarios.dumbbell,
+    "fat-tree": fat_tree,
     "hierarchy": hierarchy,
     "scaled": scenarios.scaled,
     "shared": scenarios.shared,

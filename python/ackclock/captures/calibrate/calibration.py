@@ -209,9 +209,11 @@ class Calibration(Outcome):
         ]
         nearest = self.fit.nearest
         if nearest is not None and nearest.burst_bytes and self.fit.kind == nearest.kind:
-            burst = self.fit.interval(lambda candidate: candidate.burst_bytes or 0.0)
-            if nearest.kind == "shaper":
-                burst = path.bucket_bytes
+            burst = (
+                path.bucket_bytes
+                if nearest.kind == "shaper"
+                else self.fit.interval(lambda candidate: candidate.burst_bytes or 0.0)
+            )
             rows.insert(-1, ["bucket of tokens", _text(burst, "B")])
         return ["", "estimate [95 % interval], or name with its probability"], rows
 

@@ -219,7 +219,9 @@ fn a_clock_that_goes_back_is_noticed() {
     assert!(progress > 0);
     sim.schedule.set_done(0, progress - 1);
     let fault = sim.into_ended().finish(&plan, None).unwrap_err();
-    assert!(fault.starts_with("process 0: its clock went back from "), "{fault}");
+    let [before, after] = [progress, progress - 1].map(|ps| Time(ps).seconds());
+    let expected = format!("process 0: its clock went back from {before} s to {after} s");
+    assert_eq!(fault, expected);
     // The order of turns.
     let mut sim = run_to_end(&plan);
     sim.schedule.note_soonest(5);

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Literal
 from ackclock.prove.terms import constant, negated
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ackclock.prove.path import Curves
     from ackclock.prove.terms import Term
 
-__all__ = ["Bound", "Change", "Lemma", "Region"]
+__all__ = ["Bound", "Change", "Contrary", "Lemma", "Region"]
 
 Quantity = Literal["window", "unnoticed", "queue", "backlog"]
 
@@ -162,3 +164,25 @@ class Lemma:
         return (
             f"if {' and '.join(given)}, then after {self.steps - self.begins} round trips {shown}"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Contrary:
+    """A lemma by its contrary, which solvers find impossible.
+
+    Attributes
+    ----------
+    name
+        A word or two.
+    sentence
+        The lemma.
+    steps
+        The last step.
+    negation
+        Writes what would contradict it.
+    """
+
+    name: str
+    sentence: str
+    steps: int
+    negation: Callable[[Curves], list[Term]]

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ackclock.prove.controls import Relation
-    from ackclock.prove.lemmas import Lemma
+    from ackclock.prove.lemmas import Contrary, Lemma
     from ackclock.prove.path import Server
     from ackclock.prove.terms import Term
-    from ackclock.prove.theorems.region import Contrary
 
 __all__ = ["Question", "make_question"]
 

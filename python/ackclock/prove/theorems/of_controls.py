@@ -11,9 +11,9 @@ from ackclock.prove.question import make_question
 from ackclock.prove.theorems.region import AIMD_REGION
 
 if TYPE_CHECKING:
+    from ackclock.prove.lemmas import Contrary
     from ackclock.prove.path import Server
     from ackclock.prove.question import Question
-    from ackclock.prove.theorems.region import Contrary
 
 __all__ = ["CLAIMS", "LEMMAS", "ClaimTheorem", "LemmaTheorem"]
 

@@ -7,19 +7,19 @@ from any state, and with timeouts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ackclock.prove.controls.window import dropped_since_cut
+from ackclock.prove.lemmas import Contrary
 from ackclock.prove.terms import all_of, implies, negated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from ackclock.prove.path import Curves
     from ackclock.prove.terms import Term
 
-__all__ = ["AIMD_REGION", "Contrary"]
+__all__ = ["AIMD_REGION"]
 
 STEPS, FALLS_WITHIN = 10, 14
 """Round trips after which losses are known, and within which a window that is too large falls."""
@@ -29,28 +29,6 @@ SLACK = 3
 
 LARGEST = SLACK + STEPS
 """Segments above it beyond which the window does not come again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Contrary:
-    """A lemma by its contrary, which solvers find impossible.
-
-    Attributes
-    ----------
-    name
-        A word or two.
-    sentence
-        The lemma.
-    steps
-        The last step.
-    negation
-        Writes what would contradict it.
-    """
-
-    name: str
-    sentence: str
-    steps: int
-    negation: Callable[[Curves], list[Term]]
 
 
 def _limit(v: Curves, segments: int) -> Term:

@@ -57,6 +57,18 @@ def test_clumps_all_the_time_are_no_bucket():
     assert bucket_of(times, packets) is None
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_clumps_of_any_busy_time_are_what_a_bucket_must_exceed(is_first):
+    """Busy for a second with clumps of 20 packets, idle for half of one, busy with single ones."""
+    clumps, single = np.repeat(0.02 * np.arange(1, 50), 20), 1e-3 * np.arange(1000)
+    parts = (clumps, single) if is_first else (single, clumps)
+    times = np.concatenate([0.5 + parts[0], [1.7], 2.0 + parts[1]])
+    ends = np.array([0.4, 1.5, 1.9, 3.1])
+    rates = ends, ends, np.array([0.0, 1.0, 0.0, 1.0])
+    evidence = evidence_of(times, np.arange(1, len(times) + 1))
+    assert estimate_bucket(evidence, RATE, rates) is None
+
+
 @pytest.mark.parametrize(("qdisc", "is_shaper"), [("shaper", True), ("fifo", False)])
 def test_a_capture_shows_the_bucket_of_a_shaper_and_none_of_a_link(tmp_path, qdisc, is_shaper):
     tokens = {"kind": "shaper", "rate": "10 Mbps", "burst": "40 kB"}

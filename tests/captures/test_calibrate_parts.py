@@ -7,7 +7,7 @@ import pytest
 
 from ackclock.captures.calibrate import replay as replaying
 from ackclock.captures.calibrate.alternatives import Alternative
-from ackclock.captures.calibrate.estimate import Path, Value
+from ackclock.captures.calibrate.estimate import Path, Value, _queues_near
 from ackclock.captures.calibrate.evidence import Evidence
 from ackclock.captures.calibrate.scenario import Draw, draw_from, scenario_of
 from ackclock.captures.trace import FlowTrace
@@ -22,6 +22,17 @@ def test_the_base_is_a_round_trip_without_transmission_at_the_bottleneck():
         has_packets=True, has_losses=True,
     )  # fmt: skip
     assert evidence.base_s(1e6) == pytest.approx(0.05 - 0.012416)
+
+
+def test_a_loss_met_the_queue_that_was_measured_nearest_in_time():
+    """Measured at 1, 2 and 4 s; half-way it is that before."""
+    evidence = Evidence(
+        NONE, NONE, np.array([1.0, 2.0, 4.0]), NONE, NONE, NONE, 1500, 1.0, np.nan, 0,
+        has_packets=True, has_losses=True,
+    )  # fmt: skip
+    times = np.array([0.0, 1.0, 1.4, 1.5, 1.6, 2.0, 2.9, 3.1, 4.0, 9.0])
+    met = _queues_near(evidence, np.array([0.01, 0.02, 0.04]), times)
+    assert met.tolist() == [0.01] * 4 + [0.02] * 3 + [0.04] * 3
 
 
 def test_95_of_100_draws_are_within_the_bounds_of_an_alternative():

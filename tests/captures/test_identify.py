@@ -70,6 +70,18 @@ def test_a_capture_has_the_features_of_its_run(run_of_cubic):
     assert near.mean() > 0.8
 
 
+def test_the_round_trip_of_the_handshake_does_not_count(run_of_cubic):
+    """Its packets are small, so that it would be the base of all others."""
+    _, path = run_of_cubic
+    flow = read_trace(path).flows[0]
+    assert flow.facts["has_handshake"]
+    row = features_of_flow(flow)
+    flow.rtts["rtt_s"][0] /= 2
+    assert (features_of_flow(flow) == row).all()
+    flow.facts["has_handshake"] = False
+    assert (features_of_flow(flow) != row).any()
+
+
 def test_the_training_data_are_small_and_have_every_class():
     assert DATA.stat().st_size < 300_000
     assert FOREST.stat().st_size < 300_000

@@ -271,6 +271,11 @@ def test_differences_are_paired_and_have_a_direction():
     small = change(old, new)
     assert small.difference == pytest.approx(1.0)
     assert not small.is_worse
+    # A tenth of the values, and 4 % of the bound, which is larger.
+    within = change(old, number([12.0, 22.1, 31.9], at_most=50))
+    assert within.is_significant
+    assert within.size == pytest.approx(0.04)
+    assert not within.is_worse
     more = number([16.0, 26.1, 35.9], at_most=50)
     assert change(old, more).is_worse
     lower = [{**copy.deepcopy(n), "at_most": None, "at_least": 5} for n in (old, more)]

@@ -199,6 +199,22 @@ def test_topohub_brings_geants_demands():
     assert len(case.traffic().demand) == 462
 
 
+@pytest.mark.parametrize("unit", ["", " bps"])
+def test_a_whole_matrix_has_zeros_from_each_node_to_itself(tmp_path, unit):
+    """Read by column where all are plain numbers, and row by row."""
+    nodes = {"a": 0, "b": 1, "c": 2}
+    rows = [
+        f"{source},{target},{0 if a == b else 10 * a + b}{unit}\n"
+        for (source, a), (target, b) in itertools.product(nodes.items(), repeat=2)
+    ]
+    (tmp_path / "matrix.csv").write_text("source,target,demand\n" + "".join(rows))
+    net = {"kind": "links", "links": [["a", "b", 99], ["b", "c", 99]]}
+    traffic = {"kind": "matrix", "file": str(tmp_path / "matrix.csv")}
+    flows = FluidCase({"net": net, "traffic": traffic}).traffic()
+    assert flows.demand.tolist() == [1, 2, 10, 12, 20, 21]
+    assert (flows.src != flows.dst).all()
+
+
 BAD_EDGES = (
     "source,target,capacity_bps\n0,1,100\n1,2,0\n2,2,5\n1,0,7\n2,3,nan\n3,9,4\n0,3,\n0,2,-1\n"
 )

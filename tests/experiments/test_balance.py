@@ -7,7 +7,7 @@ import pytest
 
 import ackclock as ac
 from ackclock.experiments import metrics
-from ackclock.experiments.groups import Value, balance
+from ackclock.experiments.groups import Value, balance, balance_pair
 from ackclock.experiments.statistics import mean_interval
 from conftest import SMALL
 from experiments.test_metrics import swept
@@ -53,6 +53,19 @@ def test_controls_are_compared_over_the_points_that_both_have():
     runs |= {("y", 2, r): 12.0 + r for r in range(3)}
     (pair,) = swept(runs).compare("totals.v", "a", by=[]).pairs
     assert (pair.mean_one, pair.mean_other, pair.difference) == (11.0, 13.0, -2.0)
+
+
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_two_groups_are_averaged_over_the_replicates_that_both_have(is_swapped):
+    cells = [
+        {"p": {0: Value(1.0), 1: Value(3.0), 2: Value(50.0)}, "q": {0: Value(5.0), 1: Value(7.0)}},
+        {"p": {1: Value(4.0), 2: Value(60.0)}, "q": {1: Value(8.0), 2: Value(90.0)}},
+    ]
+    cells = cells[::-1] if is_swapped else cells
+    groups = balance_pair(*cells)
+    # Replicate 1 alone is at both points of both.
+    expected = [{1: 5.0}, {1: 6.0}]
+    assert [group.values for group in groups] == (expected[::-1] if is_swapped else expected)
 
 
 def test_without_a_common_replicate_points_are_averaged_and_there_is_no_interval():

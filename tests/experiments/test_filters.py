@@ -51,6 +51,13 @@ def chosen(store, *filters):
     return [r["seed"] for r in query.find(store, filters)]
 
 
+@pytest.mark.parametrize(("most", "last"), [(1, [8]), (2, [6, 8]), (9, [0, 2, 4, 6, 8])])
+def test_a_limit_leaves_the_last_of_those_that_pass(store_of, most, last):
+    store = store_of([row(i, {"net": {"rate": i % 2}}) for i in range(10)])
+    assert [r["seed"] for r in query.find(store, ["net.rate=0"], most)] == last
+    assert [r["seed"] for r in query.find(store, [], most)] == list(range(10))[-most:]
+
+
 WAYS = {
     # By path: a number in SI units, and ways to write it, as typed and as in a scenario.
     "net.rate": {

@@ -4,6 +4,7 @@ import gc
 import itertools
 import threading
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -246,6 +247,23 @@ def test_actions_change_the_window_as_documented(kind, value, cwnd, rate):
     assert window.cwnd == pytest.approx(cwnd)
     assert window.ssthresh == window.cwnd
     assert window.pacing_bps == (None if rate is None else pytest.approx(rate))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "before", "after"),
+    [
+        # Four bandwidth-delay products, and a segment.
+        ("window-factor", 1.0, (300.0, None), (400.0, None)),
+        ("window-factor", -1.0, (1.5, None), (1.0, None)),
+        # Four times the bottleneck, and a segment of 12,000 bit a round trip.
+        ("rate-factor", 1.0, (100.0, 40e6), (800.0, 48e6)),
+        ("rate-factor", -1.0, (100.0, 1.5e5), (2.0, 1.2e5)),
+    ],
+)
+def test_actions_stay_within_what_a_path_can_carry(kind, value, before, after):
+    window = SimpleNamespace(cwnd=before[0], ssthresh=99.0, pacing_bps=before[1])
+    apply(kind, value, window, Path(0.1, 12e6, 100.0, 1460), 0.1)
+    assert (window.cwnd, window.pacing_bps) == pytest.approx(after)
 
 
 def test_an_observation_has_the_documented_entries():

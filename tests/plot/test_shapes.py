@@ -119,6 +119,18 @@ def test_names_of_lines_do_not_overlap_and_keep_the_order_of_their_ends():
     assert all(low < high for low, high in itertools.pairwise(heights.values()))
 
 
+def test_a_sequence_is_of_connections_whose_first_link_was_recorded():
+    flows = [{"id": "a", "pair": 0}, {"id": "calls", "pair": 1, "source": {"kind": "cbr"}}]
+    case = ac.load(TEXT).replace(duration="2 s", flows=flows)
+    run = case.run(record=["packets"])
+    assert ac.plot.draw("sequence", run).axes[0].lines
+    with pytest.raises(ac.UnsupportedError, match='flow "calls" sends datagrams, which have no'):
+        ac.plot.draw("sequence", run, flows=["calls"])
+    elsewhere = case.replace(**{"record.links": ["r0->r1"]}).run(record=["packets"])
+    with pytest.raises(ac.UnsupportedError, match='does not have the first link of flow "a"'):
+        ac.plot.draw("sequence", elsewhere)
+
+
 def test_the_command_takes_window_title_size_and_labels(run, tmp_path, capsys):
     run.save(tmp_path / "run")
     place, out = str(tmp_path / "run"), str(tmp_path / "x.svg")

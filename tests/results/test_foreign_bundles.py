@@ -7,6 +7,7 @@ import pytest
 import ackclock as ac
 from ackclock.cli.main import main
 from ackclock.errors import AckclockError
+from ackclock.results.bundle import read_bundle
 from ackclock.scenario.load import load_run
 from conftest import SMALL
 
@@ -57,3 +58,15 @@ def test_a_pipe_in_a_run_bundle_is_refused_and_not_waited_for(bundle):
 def test_a_run_bundle_may_be_reached_through_a_link(bundle, tmp_path):
     (tmp_path / "here").symlink_to(bundle)
     assert load_run(tmp_path / "here").summary == load_run(bundle).summary
+
+
+def test_the_tables_of_a_bundle_share_the_memory_that_they_may_take(tmp_path):
+    """Each alone has room in what the largest takes; all together have not."""
+    folder = tmp_path / "bundle"
+    ac.load(SMALL).run(record=["windows", "rtts", "flow_samples"]).save(folder)
+    sizes = [table.nbytes for table in read_bundle(folder)[1].values()]
+    largest = 1.1 * max(sizes)
+    assert sum(sizes) > largest
+    with pytest.raises(AckclockError, match="is a damaged run bundle"):
+        read_bundle(folder, largest)
+    assert [table.nbytes for table in read_bundle(folder, 1.1 * sum(sizes))[1].values()] == sizes

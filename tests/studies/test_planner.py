@@ -12,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from ackclock.cli.main import cli
+from ackclock.engines.fluid.graph import Graph
+from ackclock.engines.fluid.net import FluidNet
 from ackclock.errors import ScenarioError
 from ackclock.studies.bottlenecks.operators import read_network
 from ackclock.studies.bottlenecks.survey import survey as survey_rates
@@ -20,7 +22,7 @@ from ackclock.studies.planner.enforcement import enforcement
 from ackclock.studies.planner.failures import everything, failure_from_names, survey
 from ackclock.studies.planner.hashing import Hashing
 from ackclock.studies.planner.situation import Situation, read_situation
-from ackclock.studies.planner.upgrades import upgrades
+from ackclock.studies.planner.upgrades import most_carried, upgrades
 from ackclock.studies.planner.utilisation import utilisation
 from ackclock.studies.planner.weights import least_utilisation, search
 
@@ -165,6 +167,28 @@ def test_upgrades_of_rates_meet_their_bound(tmp_path: Path) -> None:
     assert found.before == pytest.approx(10e9)  # one shortest path: a, b, c
     assert found.after == pytest.approx(12e9)
     assert found.proof == "exact"
+
+
+@pytest.mark.parametrize(
+    ("count", "factor", "demand", "most"),
+    [
+        (0, 2.0, None, 10.0),
+        (1, 1.0, None, 10.0),
+        (1, 1.5, None, 13.0),
+        (2, 1.5, None, 15.0),
+        (1, 3.0, None, 22.0),
+        (1, 3.0, [3.0, 5.0, 2.0], 10.0),
+    ],
+)
+def test_the_most_that_an_upgrade_can_carry_by_hand(
+    count: int, factor: float, demand: list[float] | None, most: float
+) -> None:
+    """Links of 6 and 4, a flow on each and one on both, which is better left out."""
+    ends = np.arange(3, dtype=np.uint32)
+    graph = Graph(("a", "b", "c"), ends[:-1], ends[1:], np.array([6.0, 4.0]))
+    wanted = None if demand is None else np.array(demand)
+    net = FluidNet.from_routes([6.0, 4.0], [[0], [1], [0, 1]], demand=wanted, graph=graph)
+    assert most_carried(net, count, factor) == pytest.approx(most)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -6,12 +6,13 @@ import json
 import math
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from ackclock import _core
 from ackclock.cli.main import cli
 from ackclock.errors import ScenarioError
 from ackclock.studies.planner.enforcement import enforcement
@@ -20,6 +21,7 @@ from ackclock.studies.planner.hashing import Hashing
 from ackclock.studies.planner.percentiles import by_name, percentile, quantiles
 from ackclock.studies.planner.sampling import read_sizes, sample, variance, write_series
 from ackclock.studies.planner.situation import Situation, read_situation
+from ackclock.studies.planner.size_tails import beyond, second_moment, still_to_send
 from ackclock.studies.planner.upgrades import upgrades
 from ackclock.studies.planner.utilisation import utilisation
 
@@ -286,3 +288,34 @@ def test_a_percentile_is_the_smallest_value_not_below():
     assert by_name(quantiles(values)) == {"p5": 1.0, "p50": 5.0, "p95": 10.0}
     twice = np.stack([values, -values], axis=1)
     assert quantiles(twice).tolist() == [[1.0, -10.0], [5.0, -6.0], [10.0, -1.0]]
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"kind": "fixed", "mean": 3.0},
+        {"kind": "exponential", "mean": 3.0},
+        {"kind": "pareto", "mean": 3.0, "shape": 3.5},
+        *(
+            {"kind": "bounded-pareto", "least": 1.0, "most": 40.0, "shape": shape}
+            for shape in (0.8, 1.0, 1.5, 2.0, 3.0)
+        ),
+        {"kind": "log-normal", "mean": 3.0, "sigma": 0.8},
+        {"kind": "empirical", "values": [1.0, 2.0, 9.0], "weights": [4.0, 2.0, 1.0]},
+    ],
+    ids=lambda sizes: f"{sizes['kind']} {sizes.get('shape', '')}",
+)
+def test_what_flows_under_way_have_to_send_is_the_equilibrium_of_renewal_theory(
+    sizes: dict[str, Any],
+) -> None:
+    """P(Y > y) = 1 - integral of P(X > x) over [0, y] / E[X], and E[Y] = E[X^2] / (2 E[X])."""
+    draws = still_to_send(sizes, 200_000, np.random.default_rng(1))
+    mean = _core.mean_size(json.dumps(sizes))
+    x = np.linspace(0, 12, 24_001)[1:] - 0.00025
+    integral = np.cumsum(beyond(sizes, x)) * 0.0005 / mean
+    for y in (0.5, 1.0, 2.0, 4.0, 8.0):
+        share = 1 - integral[round(y / 0.0005) - 1]
+        # Five standard errors of 200,000 draws, and the error of the sum.
+        assert np.mean(draws > y) == pytest.approx(share, abs=5 * 0.5 / 200_000**0.5 + 1e-3)
+    expected = second_moment(sizes) / (2 * mean)
+    assert draws.mean() == pytest.approx(expected, abs=5 * draws.std() / 200_000**0.5)

@@ -47,8 +47,7 @@ def sequence(run: Run, *, flows: Sequence[int | str] | None = None) -> Figure:
     for i, name in enumerate(names):
         events = _collect_events(run, name)
         if not len(events["sent"]):
-            message = f'the table "packets" does not have the first link of flow "{name}"'
-            raise UnsupportedError(message)
+            raise UnsupportedError(_explain_absence(run, name))
         colour = line(i)["color"]
         first, again = _split(events["sent"])
         title = labels[name]
@@ -137,6 +136,14 @@ def _collect_events(run: Run, name: str) -> dict[str, np.ndarray[Any, Any]]:
     return {
         event: np.array(sorted(points)).reshape(-1, 2) for event, points in points_of_event.items()
     }
+
+
+def _explain_absence(run: Run, name: str) -> str:
+    """Say why a flow has no segments."""
+    rows = run.table("packets").to_pylist()
+    if any(str(row["flow"]) == name and row.get("flags", 0) & _DATAGRAM for row in rows):
+        return f'flow "{name}" sends datagrams, which have no acknowledgements; choose a connection'
+    return f'the table "packets" does not have the first link of flow "{name}"'
 
 
 def _split(sent: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -5,7 +5,7 @@
 //! Bandwidth Allocations in High Speed Networks", SIGCOMM 1998, section 3, and IEEE/ACM Trans. Networking
 //! 11(1), 2003 (doi:10.1109/TNET.2002.808414). Written from their published pseudo-code as later accounts
 //! give it; the full texts were not to be had.
-//! (From memory; not compared with the text.)
+//! Compared line by line with what Sirikata's scheduler (`CSFQODPFlowScheduler.cpp`, 2010) keeps of the authors' code.
 //!
 //! **Rule**: a packet of l bytes, T after the one before:
 //! - edge: rate r = (1 - e^(-T/K)) l / T + e^(-T/K) r; label = r / weight;
@@ -19,7 +19,11 @@
 //! one packet, whatever its bursts (theorem 1).
 //!
 //! **Deviations**: by default an edge is the first such router on a packet's way, which finds no label. F
-//! decays at every arrival, not only at accepted ones.
+//! decays at every arrival, not only at accepted ones. The largest label counts from the packet at which the link stops being
+//! congested to the one at which a is set, both included; in the authors' code from the one after to the one before. That code
+//! holds a to the link's rate, lets everything pass after an uncongested time with less than `threshold` waiting, until there is more, and
+//! counts 29 falls of 1 %, the 25 %, anew only when a link becomes congested; Sirikata does not count what overflows, and has 200 ms for
+//! both times of the link.
 //!
 //! **Defaults by era**: none. K = `k_link` = `k_congested` = 100 ms, `threshold` a quarter of the buffer.
 
@@ -195,7 +199,7 @@ impl About<QdiscEnv> for CoreStateless {
     const INFO: Info = Info {
         name: "core-stateless",
         title: "CSFQ: core-stateless fair queueing",
-        source: "Stoica, Shenker & Zhang, IEEE/ACM ToN 11(1), 2003, doi:10.1109/TNET.2002.808414 (from memory; not compared)",
+        source: "Stoica, Shenker & Zhang, IEEE/ACM ToN 11(1), 2003, doi:10.1109/TNET.2002.808414",
         status: Status::Reconstructed,
     };
     const ALSO: &'static [&'static str] = &["csfq"];

@@ -2,8 +2,9 @@
 //!
 //! **Source**: RFC 9332, sections 2.4 and 2.5, appendix A (doi:10.17487/RFC9332); which packets are L4S: RFC 9331;
 //! PI2: K. De Schepper et al., "PI2: A Linearized AQM for both Classic and Scalable TCP", CoNEXT 2016.
-//! (Rule from memory of the text. The controller, its order of steps, limits and defaults, and the first credit of the round robin
-//! were compared with `sch_dualpi2.c` of Linux, by authors of the RFC: the same but for the rounding below.)
+//! Compared line by line with appendix A of draft-ietf-tsvwg-aqm-dualq-coupled-19 (November 2021), as the RFC's text could not be
+//! had, and the controller, its order of steps, limits and defaults, and the first credit of the round robin with `sch_dualpi2.c` of
+//! Linux, by authors of the RFC: the same but for what is below.
 //!
 //! **Rule**: ECT(1) and CE go to queue L, all others to queue C; an arrival that finds the buffer full is dropped.
 //! ```text
@@ -21,7 +22,9 @@
 //!
 //! **Deviations**: weights, and the step of width 0 (`ramp = 0`), are those of Linux's `sch_dualpi2` (which rounds update to
 //! 16 ms, alpha to 0.16 and beta to 3.2); the time shift is twice the target where it is left out. The ramp is that of the
-//! packet that leaves. An arrival is dropped if it does not fit itself; appendix A leaves room for a largest packet.
+//! packet that leaves. An arrival is dropped if it does not fit itself; appendix A leaves room for a largest packet. q
+//! is as in Linux; in draft -19 it is C's wait, and L's only where C is empty. Drops and marks of L packets have a sum each, in
+//! that draft one for both.
 //!
 //! **Defaults by era**: the same in all (DualPI2 is younger than ns-2's eras).
 
@@ -153,7 +156,7 @@ impl About<QdiscEnv> for DualPi2 {
     const INFO: Info = Info {
         name: "dualpi2",
         title: "DualPI2: dual-queue coupled AQM for L4S",
-        source: "RFC 9332, sections 2.4 and 2.5, appendix A, doi:10.17487/RFC9332 (controller compared with Linux)",
+        source: "RFC 9332, sections 2.4 and 2.5, appendix A, doi:10.17487/RFC9332",
         status: Status::Specified,
     };
     const ALSO: &'static [&'static str] = &["dual-pi2"];

@@ -1,8 +1,7 @@
 //! LEDBAT++: LEDBAT that shares fairly and keeps its base delay honest by pausing now and then.
 //!
 //! **Source**: draft-irtf-iccrg-ledbat-plus-plus-01, sections 4.1 to 4.5; base delay and filter: RFC 6817.
-//! (Rule from memory; compared with what Freenet's implementation quotes of that text: target, gain, and the 2 round trips before and
-//! in a slowdown and 9 times its duration between two. The newest text, -06 of January 2026, was not compared.)
+//! Compared line by line with these sections of -01. The newest text, -06 of January 2026, was not compared.
 //!
 //! **Rule** (B = least round trip of the last minutes, d = least of the last samples, q = d - B)
 //! ```text
@@ -16,7 +15,8 @@
 //! ```
 //! Deviations: the draft's formula for the decrease is used for q >= target only, as its section 4.3 introduces it; below
 //! it, it would add a part of the window each round trip. The ramp after a slowdown doubles each round trip: with the
-//! gain it would take longer than the tenth of the time that section 4.4 allows. Round trips as in the draft.
+//! gain it would take longer than the tenth of the time that section 4.4 allows. Round trips as in the draft. `ceil` is the least integer that is
+//! not below; the draft's words have it larger.
 //!
 //! Defaults by era: the same in all: target 60 ms, c = 1.
 
@@ -102,7 +102,7 @@ impl About<CcEnv> for LedbatPlusPlus {
     const INFO: Info = Info {
         name: "ledbat++",
         title: "LEDBAT++",
-        source: "draft-irtf-iccrg-ledbat-plus-plus-01, sections 4.1 to 4.5 (its constants compared, not its text)",
+        source: "draft-irtf-iccrg-ledbat-plus-plus-01, sections 4.1 to 4.5",
         status: Status::Variant,
     };
     const ALSO: &'static [&'static str] = &["ledbatpp"];

@@ -4,7 +4,8 @@
 //! time of the last ten seconds; cycles its pacing gain to probe for more and to drain; does not answer losses.
 //!
 //! **Source**: Cardwell et al. 2016 (doi:10.1145/3009824); draft-cardwell-iccrg-bbr-congestion-control-00,
-//! section 4, whose names the code has.
+//! section 4, whose names the code has. Compared line by line with sections 4.1.1.3 to 4.3.4 of the draft and with `tcp_bbr.c` of
+//! Linux 6.12.
 //!
 //! **Rule**
 //! ```text
@@ -18,7 +19,8 @@
 //! ```
 //! Volumes are counted in segments and rates in segments per second.
 //!
-//! Deviations: none known.
+//! Deviations: after a loss that was none, the search for a full pipe begins anew in all eras, as in Linux; the draft restores
+//! the window only.
 //!
 //! Defaults by era: the same in all. Era `linux` has what the kernel added: a margin of the pacing rate, rounded volumes and
 //! the window for aggregated ACKs (`bbr/linux.rs`), and the search for policers (`bbr/policer.rs`).

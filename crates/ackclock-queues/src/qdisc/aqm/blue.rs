@@ -4,14 +4,17 @@
 //! Algorithms", University of Michigan CSE-TR-387-99, 1999; IEEE/ACM Trans. Networking 10(4), 2002
 //! (doi:10.1109/TNET.2002.801399). The texts could not be had: the rule is that of its many
 //! retellings, defaults are those of the authors' ns-1.1 code as ported to ns-3.
-//! (From memory; not compared with the text.)
+//! Compared line by line with that port (`blue-queue-disc.cc`) and with what an unfinished port has of the authors' code.
 //!
 //! **Rule**: arrivals are dropped or marked with probability p;
 //! - an arrival finds no room, more than `freeze` after the last change: `p = min(1, p + d1)`;
 //! - the link is idle, more than `freeze` after the last change: `p = max(0, p - d2)`, and once
 //!   more for every further `freeze` that it stays idle.
 //!
-//! **Deviations**: what an idle time is worth is taken off when the next packet arrives.
+//! **Deviations**: what an idle time is worth is taken off when the next packet arrives. The port counts whole times of `freeze`
+//! from the beginning of the idle time, and lets them put off the next change even where there is none; here they count from the
+//! last change, as the rule says of a single event. The authors' code has a `freeze` for rises and one for falls, each with
+//! its own last change.
 //!
 //! **Defaults by era**: the same in all.
 
@@ -75,7 +78,7 @@ impl About<QdiscEnv> for Blue {
     const INFO: Info = Info {
         name: "blue",
         title: "BLUE: drop probability from overflow and idle link",
-        source: "Feng, Kandlur, Saha & Shin, CSE-TR-387-99, 1999; IEEE/ACM ToN 10(4), 2002, doi:10.1109/TNET.2002.801399 (from memory; not compared)",
+        source: "Feng, Kandlur, Saha & Shin, CSE-TR-387-99, 1999; IEEE/ACM ToN 10(4), 2002, doi:10.1109/TNET.2002.801399",
         status: Status::Reconstructed,
     };
 

@@ -4,14 +4,16 @@
 //! (doi:10.1109/INFCOM.1999.752153). The text could not be had: rebuilt from lectures on it, from
 //! comments in an ns-3 port that quote it, and from J-Sim's port of ns-2 code; these agree on the
 //! levels, on 0.15 and on the factor of a hit. List length and overwriting are the ns-3 port's.
-//! (From memory; not compared with the text.)
+//! Compared line by line with J-Sim's port (`SRED.java`, 2002).
 //!
 //! **Rule**: P is the hit frequency of the zombie list. With the buffer's share f that is taken:
 //! - `p_sred` is `max_p` for f >= 1/3, `max_p / 4` for 1/6 <= f < 1/3, else 0;
 //! - simple: `p_zap = p_sred min(1, 1 / (256 P)^2)`;
 //! - full: that times `1 + hit / P`, at most 1.
 //!
-//! **Deviations**: f is of packets or bytes, whichever is more; with no limit it is 0.
+//! **Deviations**: f is of packets or bytes, whichever is more; with no limit it is 0. P begins when the list is full; J-Sim's
+//! falls from the first arrival on. J-Sim's factor is 1 / (b P / 3)^2, with a buffer of b packets, in place of 256, and its list has
+//! 200 zombies that are overwritten with probability 0.8, with a gain of 0.001.
 //!
 //! **Defaults by era**: the same in all.
 
@@ -67,7 +69,7 @@ impl About<QdiscEnv> for Sred {
     const INFO: Info = Info {
         name: "sred",
         title: "SRED: stabilised RED",
-        source: "Ott, Lakshman & Wong, INFOCOM 1999, doi:10.1109/INFCOM.1999.752153 (from memory; not compared)",
+        source: "Ott, Lakshman & Wong, INFOCOM 1999, doi:10.1109/INFCOM.1999.752153",
         status: Status::Reconstructed,
     };
 

@@ -3,7 +3,8 @@
 //! **Source**: Demers, Keshav & Shenker, SIGCOMM 1989 (doi:10.1145/75246.75248); Parekh & Gallager,
 //! IEEE/ACM Trans. Networking 1(3), 1993, section III (PGPS, doi:10.1109/90.234856); self-clocked: Golestani,
 //! INFOCOM 1994 (doi:10.1109/INFCOM.1994.337677). Longest-queue drop: Suter et al., INFOCOM 1998.
-//! (From memory; not compared with the text.)
+//! Compared line by line with section 2.2 of the first (finish numbers, rounds, what a full buffer drops). The other texts could not
+//! be had.
 //!
 //! **Rule**: a packet of L bytes of class i that arrives at time a has
 //! - start S = max(V(a), finish of the class's packet before), finish F = S + L / weight(i);
@@ -16,10 +17,12 @@
 //! would have finished it.
 //!
 //! **Deviations**: a packet that is dropped gives its service back: its successor starts where it
-//! would have. In GPS's V its class is served for that much less, also where packets behind it came after a
+//! would have. Demers, Keshav & Shenker leave both numbers as they are, which charges a class for what it lost. Their
+//! parameter for promptness, which lets an idle class's packet begin earlier, is 0. In GPS's V its class is served for that much less, also where packets behind it came after a
 //! pause (this needs `victim` head). V runs at the rate that the link has at each time by its schedule of rates; over
 //! delivery opportunities, which are no rate, at the rate of the link itself. Linux's `sch_fq` has the name only: round robin of
-//! flows that it paces.
+//! flows that it paces. ns-2's FQ, too, is another rule: a finish there is in real time,
+//! max(now, finish before) + n L / C, with the n classes that have a packet when one is chosen.
 //!
 //! **Defaults by era**: `victim` is `tail` in all (ns-2's FQ has a separate drop-tail buffer for each
 //! of at most 32 flows; there is no shared buffer to imitate).
@@ -121,7 +124,7 @@ impl About<QdiscEnv> for Fq {
     const INFO: Info = Info {
         name: "fq",
         title: "FQ: weighted fair queueing (PGPS) with longest-queue drop",
-        source: "Parekh & Gallager, IEEE/ACM ToN 1(3), 1993, section III, doi:10.1109/90.234856; Suter et al., INFOCOM 1998 (from memory; not compared)",
+        source: "Parekh & Gallager, IEEE/ACM ToN 1(3), 1993, section III, doi:10.1109/90.234856; Suter et al., INFOCOM 1998",
         status: Status::Specified,
     };
 

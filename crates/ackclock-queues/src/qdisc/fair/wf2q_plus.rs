@@ -9,7 +9,7 @@
 //! algorithms", IEEE/ACM Trans. Networking 5(5), 1997, section 3 (WF2Q+, doi:10.1109/90.649568). Their
 //! abstracts and later accounts were read, not their full texts. Longest-queue drop: Suter et al.,
 //! INFOCOM 1998.
-//! (From memory; not compared with the text.)
+//! Compared line by line with `dn_sched_wf2q.c` of FreeBSD (4b40a16f).
 //!
 //! **Rule**: the first packet of class i, of L bytes, has
 //! - start S = max(V, F) if it came to an idle class, S = F otherwise; finish F = S + L / weight(i);
@@ -20,7 +20,8 @@
 //! A packet of class i that finds Q bytes of its class waits at most Q / r + l / r + (L - l) / C, with
 //! r the class's rate and l its largest packet, C the link's rate and L the largest of all: the worst-case fair index.
 //!
-//! **Deviations**: V is brought up to date when a transmission ends, as in the source's form for servers in
+//! **Deviations**: the sum of the weights is of all classes that are known; FreeBSD's is of those that wait, or whose last
+//! finish V has not passed. V is brought up to date when a transmission ends, as in the source's form for servers in
 //! a hierarchy; when the link has been idle, all tags start anew; a packet that is dropped gives its service
 //! back.
 //!
@@ -73,7 +74,7 @@ impl About<QdiscEnv> for Wf2qPlus {
     const INFO: Info = Info {
         name: "wf2q-plus",
         title: "WF2Q+: worst-case fair weighted fair queueing with longest-queue drop",
-        source: "Bennett & Zhang, IEEE/ACM ToN 5(5), 1997, section 3, doi:10.1109/90.649568 (from memory; not compared)",
+        source: "Bennett & Zhang, IEEE/ACM ToN 5(5), 1997, section 3, doi:10.1109/90.649568",
         status: Status::Reconstructed,
     };
     const ALSO: &'static [&'static str] = &["wf2q+"];

@@ -11,6 +11,7 @@ import pytest
 from ackclock.cli.main import main
 from ackclock.dossier import audits, form
 from ackclock.dossier.bind import Control
+from ackclock.reproduce.run.predict import REST
 from ackclock.studies.adversary.found import FRESH_SEEDS
 from ackclock.studies.adversary.search import SEEDS
 from ackclock.studies.late_comer.situations import TIERS, documents
@@ -32,11 +33,18 @@ title = "t"
 statement = "s"
 level = "MUST"
 family = "f"
+figures = ["drawn"]
 [[requirement.check]]
 measure = "SELECT replicate, utilisation AS value FROM one.links WHERE id = 'r0->r1'"
 expect = { at_least = 0.5 }
 reason = "a reason"
 trade = "a trade"
+"""
+FIGURE = """[[figure]]
+id = "drawn"
+title = "t"
+kind = "bar"
+data = "SELECT id AS x, replicate, utilisation AS y FROM two.links WHERE id = 'r0->r1'"
 """
 STUDY = """reps = 2
 [scenario]
@@ -68,7 +76,9 @@ def saved(tmp_path_factory):
     (folder / "scenarios").mkdir(parents=True)
     (folder / "profile.toml").write_text(PROFILE)
     (folder / "requirements.toml").write_text(REQUIREMENT)
+    (folder / "figures.toml").write_text(FIGURE)
     (folder / "scenarios/one.toml").write_text(STUDY)
+    (folder / "scenarios/two.toml").write_text(STUDY.replace("5 s", "6 s"))
     words = ["aimd", "--profile", str(folder), "--store", str(at / "store")]
     output = run(*words, "--out", str(at / "out"))
     return at, words, json.loads((at / "out/dossier.json").read_text()), output
@@ -115,6 +125,26 @@ def test_audits_are_predicted_and_what_is_stored_is_not_run_again(saved):
     # Of each of the two controls, and the worst pattern on fresh seeds.
     assert rows["audit adversary"]["points"] == 10
     assert rows["audit adversary"]["runs"] == 2 * (10 * SEEDS + FRESH_SEEDS)
+
+
+def test_studies_that_only_figures_read_are_predicted_too(saved):
+    _, words, data, _ = saved
+    rows = {row["study"]: row for row in json.loads(run(*words, "--dry-run", "--json"))}
+    assert {name for name in rows if " " not in name} == set(data["studies"]) == {"one", "two"}
+    for name, study in data["studies"].items():
+        assert rows[name]["runs"] == rows[name]["stored"] == study["runs"] == 2
+        assert rows[name]["cpu_s"] == 0
+
+
+def test_what_comes_after_the_runs_is_predicted_and_figures_only_if_they_are_written(saved):
+    at, words, _, _ = saved
+
+    def rest_s(*more):
+        rows = json.loads(run(*words, *more, "--dry-run", "--json"))
+        return next(row["cpu_s"] for row in rows if row["study"] == REST)
+
+    # By the constants 0.95 + 0.1 s without figures, 2.7 s with one; the machine's speed is measured.
+    assert 0 < 1.5 * rest_s() < rest_s("--out", str(at / "drawn"))
 
 
 def test_a_part_of_a_profile_has_no_audits(saved):

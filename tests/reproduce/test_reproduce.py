@@ -15,6 +15,7 @@ from ackclock.cli.main import main
 from ackclock.errors import AckclockError, ConvergenceError, UnsupportedError
 from ackclock.reproduce.check.crosscheck import studies_of
 from ackclock.reproduce.read.folder import PAPERS, names, read
+from ackclock.reproduce.run.predict import REST
 from ackclock.reproduce.run.reproduction import reproduce
 from ackclock.reproduce.run.sensitivity import sensitivity
 from ackclock.reproduce.run.studies import Means, run_study
@@ -346,7 +347,9 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(paper, tmp_path, capsys,
         "law": 1,
         "loss": 72,
         "periodic": 2,
+        REST: 0,
     }
+    assert 0 < rows[REST]["seconds"] == rows[REST]["cpu_s"]
     # No claim of the example gets more replicates, as its tiers state no limit.
     assert all(row["most_runs"] == row["runs"] for row in rows.values())
     assert not (tmp_path / "reproductions").exists()
@@ -359,7 +362,7 @@ def test_a_dry_run_of_a_part_prices_what_that_needs_with_more_replicates(paper, 
     for part in (("--claim", "S-1"), ("--claim", "S-6"), ("--figure", "1")):
         assert main(["reproduce", str(paper), *part, "--dry-run", "--json"]) == 0
         rows.append({row["study"]: row for row in json.loads(capsys.readouterr().out)})
-    assert [set(one) for one in rows[:2]] == [{"periodic"}, {"loss"}]
+    assert [set(one) for one in rows[:2]] == [{"periodic", REST}, {"loss", REST}]
     loss = rows[1]["loss"]
     # 18 points: at first 4 replicates each, while claims are undecided 8, 16, 20.
     assert (loss["points"], loss["runs"], loss["most_runs"]) == (18, 72, 360)

@@ -190,51 +190,46 @@ def _dry_run(
     """Say what each needed study would run, at most too, and what of it is stored already."""
     from ackclock._util.number_text import working_time
     from ackclock._util.text_table import table
-    from ackclock.experiments.plan import share_sample
+    from ackclock.experiments.executors.local import cores
     from ackclock.experiments.store import look
-    from ackclock.reproduce.run.reproduction import count_most, find_designs, find_wanted
-    from ackclock.reproduce.run.studies import sweep_of
+    from ackclock.reproduce.run.predict import predict_rest, predict_studies, sum_costs
+    from ackclock.reproduce.run.reproduction import find_wanted
 
-    rows: list[dict[str, Any]] = []
     opened_store = look(means.store)
     wanted = [(paper, *find_wanted(paper, figures, claims)) for paper in papers]
     studies = sum(len(needed) for *_, needed in wanted)
-    for paper, _, judged, needed in wanted:
-        limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
-        designs = find_designs(paper, judged)
-        for name in needed:
-            study = paper.studies[name]
-            if tier in study.skipped:
-                continue
-            sweep = sweep_of(paper, study, tier)
-            plan = sweep.plan(means.workers, opened_store, share_sample(studies))
-            at_first = sweep.replicates.at_first
-            most = at_first if name in designs else count_most(sweep, limit)
-            row: dict[str, Any] = {
-                "paper": paper.name,
-                "study": study.name,
-                "seconds": plan.seconds,
-            }
-            row |= {k: getattr(plan, k) for k in ("points", "runs", "stored")}
-            each = plan.seconds / max(plan.runs - plan.stored, 1)
-            more = plan.points * (most - at_first)
-            rows.append(
-                {**row, "most_runs": plan.runs + more, "most_seconds": plan.seconds + more * each}
+    rows: list[dict[str, Any]] = []
+    total_s = most_s = 0.0
+    workers = means.workers or cores()
+    for paper, drawn, judged, needed in wanted:
+        costs = list(
+            predict_studies(
+                paper, tier, means, opened_store, studies=needed, claims=judged, of=studies
             )
+        )
+        drawable = [figure for figure in drawn if not figure.not_drawable]
+        costs.append(predict_rest(costs, judged, len(drawable)))
+        for cost in costs:
+            least, most = sum_costs([cost], workers)
+            rows.append({"paper": paper.name, **cost.to_row(), "seconds": least,
+                         "most_seconds": most})  # fmt: skip
+            total_s, most_s = total_s + least, most_s + most
     if as_json:
         print_json(rows)
         return
-    total = working_time(sum(float(str(row["seconds"])) for row in rows))
-    most_total = working_time(sum(float(str(row["most_seconds"])) for row in rows))
     keys = ("paper", "study", "points", "runs", "most_runs", "stored")
     cells = [
-        [*(str(row[key]) for key in keys), working_time(float(str(row["seconds"])))] for row in rows
+        [str(row[key]) if row["runs"] or key in keys[:2] else "" for key in keys]
+        + [working_time(row["seconds"])]
+        for row in rows
     ]
     head = ["paper", "study", "points", "runs", "at most", "stored", "predicted"]
     click.echo(table(head, cells, most=1000))
-    click.echo(f"\ntier {tier}: about {total} for what is not stored")
+    click.echo(f"\ntier {tier}: about {working_time(total_s)} for what is not stored")
     if any(row["most_runs"] > row["runs"] for row in rows):
-        click.echo(f"with more replicates, if all claims stay undecided: about {most_total}")
+        click.echo(
+            f"with more replicates, if all claims stay undecided: about {working_time(most_s)}"
+        )
 
 
 def _list_papers(*, as_json: bool) -> str:

@@ -10,8 +10,7 @@ from ackclock.dossier.rows import Row, make_row
 from ackclock.dossier.task import Task
 from ackclock.errors import AckclockError, UnsupportedError, suggestion
 from ackclock.experiments.store.purpose import runs_of
-from ackclock.reproduce.run.reproduction import Reproduction, reproduce
-from ackclock.reproduce.run.studies import Means, sweep_of
+from ackclock.reproduce.run.reproduction import Reproduction, find_wanted, reproduce
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from ackclock.dossier.audits import Audited
     from ackclock.dossier.profile import Profile, Requirement
     from ackclock.reproduce.paper import PaperData
+    from ackclock.reproduce.run.studies import Means
 
 __all__ = ["Plan", "Results", "Task", "choose_requirements", "evaluate", "predict"]
 
@@ -88,7 +88,8 @@ class Plan:
     Parameters
     ----------
     rows
-        By study: points, runs, runs that are stored, predicted time of one core [s].
+        By study: points, runs at first, runs at most, runs that are stored, predicted time of one
+        core at first and at most [s]; then the same of what is no run.
     workers
         Runs at a time.
     """
@@ -101,16 +102,27 @@ class Plan:
         """Predicted time of one core [s]."""
         return float(sum(row["cpu_s"] for row in self.rows))
 
+    @property
+    def most_cpu_s(self) -> float:
+        """The same if all that is judged stays undecided [s]."""
+        return float(sum(row["most_cpu_s"] for row in self.rows))
+
+    @property
+    def seconds(self) -> float:
+        """Predicted time until the end [s]."""
+        return float(sum(row["cpu_s"] / (self.workers if row["runs"] else 1) for row in self.rows))
+
     def __str__(self) -> str:
         from ackclock._util.number_text import working_time
         from ackclock._util.text_table import table
 
         cells = [
-            [str(row[k]) for k in ("study", "points", "runs", "stored")]
+            [str(row[k]) if row["runs"] or k == "study" else ""
+             for k in ("study", "points", "runs", "most_runs", "stored")]
             + [working_time(row["cpu_s"])]
             for row in self.rows
-        ]
-        head = ["study", "points", "runs", "stored", "one core"]
+        ]  # fmt: skip
+        head = ["study", "points", "runs", "at most", "stored", "one core"]
         return f"{table(head, cells, most=1000)}\n\n{self.sentence}"
 
     @property
@@ -118,12 +130,19 @@ class Plan:
         """The whole in one sentence."""
         from ackclock._util.number_text import number, working_time
 
-        runs = sum(row["runs"] for row in self.rows)
-        stored = sum(row["stored"] for row in self.rows)
+        runs, most, stored = (
+            sum(row[key] for row in self.rows) for key in ("runs", "most_runs", "stored")
+        )
         kept = f", {number(stored)} of them stored already" if stored else ""
+        longer = ""
+        if most > runs:
+            longer = (
+                f"; if all that is judged stays undecided, {number(most)} runs and"
+                f" {working_time(self.most_cpu_s)}"
+            )
         return (
             f"{number(runs)} runs{kept}: predicted {working_time(self.cpu_s)} of one core, about"
-            f" {working_time(self.cpu_s / self.workers)} on {self.workers}"
+            f" {working_time(self.seconds)} on {self.workers}{longer}"
         )
 
 
@@ -153,7 +172,7 @@ def choose_requirements(profile: Profile, only: Sequence[str]) -> list[Requireme
     return [one for one in every if {one.id, one.section, one.family} & set(only)]
 
 
-def predict(task: Task, means: Means) -> Plan:
+def predict(task: Task, means: Means, *, is_written: bool = False) -> Plan:
     """Predict what an evaluation would run; nothing is run.
 
     Parameters
@@ -162,6 +181,8 @@ def predict(task: Task, means: Means) -> Plan:
         What is to be evaluated.
     means
         Where and how.
+    is_written
+        Whether a folder with figures is written.
 
     Raises
     ------
@@ -169,24 +190,30 @@ def predict(task: Task, means: Means) -> Plan:
         A study does not fit the control.
     """
     from ackclock.experiments.executors.local import cores
-    from ackclock.experiments.plan import share_sample
     from ackclock.experiments.store import look
-    from ackclock.reproduce.check.crosscheck import studies_of
+    from ackclock.reproduce.run.predict import predict_rest, predict_studies
 
-    kept = None if means.store is False else look(means.store)
-    data = task.data
-    claims = [data.claims[one.id] for one in choose_requirements(task.profile, task.only)]
-    queries = [check.measure for claim in claims for check in claim.checks]
-    rows = []
-    studies = [data.studies[name] for name in studies_of(data, *queries)]
-    studies = [study for study in studies if task.tier not in study.skipped]
-    most_points = share_sample(len(studies))
-    for study in studies:
-        plan = sweep_of(data, study, task.tier).plan(means.workers, kept, most_points)
-        counts = {k: getattr(plan, k) for k in ("points", "runs", "stored", "cpu_s")}
-        rows.append({"study": study.name, **counts})
-    rows += predict_audits(task, means, kept)
+    opened_store = None if means.store is False else look(means.store)
+    data = _with_limit(task.data, task.profile, task)
+    ids, figure_ids = _list_wanted(choose_requirements(task.profile, task.only))
+    figures, claims, needed = find_wanted(data, figure_ids, ids)
+    costs = list(
+        predict_studies(data, task.tier, means, opened_store, studies=needed, claims=claims)
+    )
+    rest = predict_rest(costs, claims, len(figures) if is_written else 0)
+    audits = predict_audits(task, means, opened_store)
+    rows = [
+        *(cost.to_row() for cost in costs),
+        *({**row, "most_runs": row["runs"], "most_cpu_s": row["cpu_s"]} for row in audits),
+        rest.to_row(),
+    ]
     return Plan(tuple(rows), means.workers or cores())
+
+
+def _list_wanted(wanted: Sequence[Requirement]) -> tuple[list[str], list[str]]:
+    """Ids of requirements, and of the figures that they are shown in."""
+    figures = list(dict.fromkeys(name for one in wanted for name in one.figures))
+    return [one.id for one in wanted], figures
 
 
 @runs_of("evaluate")
@@ -212,8 +239,7 @@ def evaluate(task: Task, means: Means) -> Results:
         known = ", ".join(profile.about["tiers"])
         raise AckclockError(f'the profile {profile.name} has no tier "{task.tier}"; it has {known}')
     wanted = choose_requirements(profile, task.only)
-    ids = [one.id for one in wanted]
-    figures = list(dict.fromkeys(name for one in wanted for name in one.figures))
+    ids, figures = _list_wanted(wanted)
     data = _with_limit(task.data, profile, task)
     made = reproduce(data, tier=task.tier, claims=ids, figures=figures, means=means)
     by_id = {result.claim.id: result for result in made.claims}

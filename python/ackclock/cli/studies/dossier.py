@@ -132,7 +132,7 @@ def evaluate_profile(
         argued_in="" if argue is None else argue.name,
     )
     means = make_means(workers, store, quiet=quiet or as_json)
-    plan = predict(task, means)
+    plan = predict(task, means, is_written=out is not None)
     if dry_run:
         print_plan(plan, as_json=as_json)
         return

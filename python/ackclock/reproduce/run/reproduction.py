@@ -24,7 +24,15 @@ if TYPE_CHECKING:
     from ackclock.experiments.sweeps import Sweep
     from ackclock.reproduce.paper import Claim, Figure, PaperData
 
-__all__ = ["Drawn", "Reproduction", "count_most", "find_designs", "find_wanted", "reproduce"]
+__all__ = [
+    "Drawn",
+    "Reproduction",
+    "count_looks",
+    "count_most",
+    "find_designs",
+    "find_wanted",
+    "reproduce",
+]
 
 
 @dataclass(frozen=True)
@@ -184,7 +192,9 @@ def reproduce(
             missing.setdefault(name, "not run: only a part of the paper was requested")
     limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
     designs = find_designs(paper, wanted_claims)
-    looks = {name: 1 if name in designs else _looks(sweep, limit) for name, sweep in sweeps.items()}
+    looks = {
+        name: 1 if name in designs else count_looks(sweep, limit) for name, sweep in sweeps.items()
+    }
     judged = Judged(paper, tier, wanted_claims, missing, looks)
     for result in study_results.values():
         judged.add(result)
@@ -290,6 +300,20 @@ def count_most(sweep: Sweep, limit: int) -> int:
     return max(most, limit) if sweep.case.is_random else most
 
 
+def count_looks(sweep: Sweep, limit: int) -> int:
+    """Count how often the numbers of a study may be judged: at first, and after each doubling.
+
+    Parameters
+    ----------
+    sweep, limit
+        As of `count_most`.
+    """
+    looks, now = 1, sweep.replicates.at_first
+    while sweep.case.is_random and sweep.replicates.until is None and now < limit:
+        looks, now = looks + 1, min(2 * now, limit)
+    return looks
+
+
 @dataclass(frozen=True)
 class Judged:
     """Judges the claims of a paper from what was run.
@@ -368,14 +392,6 @@ def _next_replicates(sweep: Sweep, limit: int) -> int:
     """Twice as many, up to the limit; 0 if there are to be no more."""
     now = sweep.replicates.at_first
     return min(2 * now, limit) if sweep.replicates.until is None and now < limit else 0
-
-
-def _looks(sweep: Sweep, limit: int) -> int:
-    """How often the numbers of a study may be judged: at first, and after each doubling."""
-    looks, now = 1, sweep.replicates.at_first
-    while sweep.case.is_random and sweep.replicates.until is None and now < limit:
-        looks, now = looks + 1, min(2 * now, limit)
-    return looks
 
 
 def _check_ids(kind: str, ids: Sequence[str], there: Mapping[str, Any]) -> None:

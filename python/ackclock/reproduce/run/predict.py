@@ -1,0 +1,174 @@
+"""What a reproduction would run and what that would take; nothing is run."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ackclock.experiments.plan import share_sample
+from ackclock.reproduce.run.reproduction import count_looks, count_most, find_designs
+from ackclock.reproduce.run.studies import sweep_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ackclock.experiments.store import Keeper
+    from ackclock.reproduce.paper import Claim, PaperData
+    from ackclock.reproduce.run.studies import Means
+
+__all__ = ["REST", "StudyCost", "predict_rest", "predict_studies", "sum_costs"]
+
+REST = "tables, verdicts, figures"
+"""Name of the row of what is no run."""
+
+START_S, FIGURES_START_S = 0.9, 1.0
+"""CPU time of starting the command, and of loading what draws [s]."""
+
+SWEEP_S, RUN_S = 0.05, 0.004
+"""CPU time of Python for a study, and for keeping and reading a run [s]."""
+
+CHECK_S, FIGURE_S = 0.045, 0.75
+"""CPU time of a judged check, and of a figure in its three files [s]."""
+
+REFERENCE_S = 0.0105
+"""CPU time of `_measure_python` on the processor on which the constants were measured [s]."""
+
+
+@dataclass(frozen=True)
+class StudyCost:
+    """What a study would run, or what comes after the runs.
+
+    Parameters
+    ----------
+    study
+        Its name, or `REST`.
+    points, runs, stored
+        Points, runs at first, and runs of these that are stored.
+    most_runs
+        Runs if what is judged stays undecided.
+    cpu_s, most_cpu_s
+        Time of one core of the runs at first that are not stored, and of all [s].
+    """
+
+    study: str
+    points: int
+    runs: int
+    most_runs: int
+    stored: int
+    cpu_s: float
+    most_cpu_s: float
+    looks: int = 1
+    """How often its numbers are judged at most."""
+
+    def to_row(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        keys = ("study", "points", "runs", "most_runs", "stored", "cpu_s", "most_cpu_s")
+        return {key: getattr(self, key) for key in keys}
+
+
+def predict_studies(
+    paper: PaperData,
+    tier: str,
+    means: Means,
+    opened_store: Keeper | None,
+    *,
+    studies: Sequence[str],
+    claims: Sequence[Claim],
+    of: int | None = None,
+) -> Iterator[StudyCost]:
+    """Predict the runs of studies.
+
+    Parameters
+    ----------
+    paper, tier
+        The paper, and how much of it.
+    means
+        Where and how.
+    opened_store
+        Runs that are stored; None: there is no store.
+    studies, claims
+        Those that are needed, and what is judged.
+    of
+        Studies that are predicted in all, which share the trials; left out: these.
+
+    Raises
+    ------
+    PaperError
+        A study is wrong.
+    """
+    limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
+    designs = find_designs(paper, claims)
+    needed = [paper.studies[name] for name in studies if tier not in paper.studies[name].skipped]
+    most_points = share_sample(len(needed) if of is None else of)
+    for study in needed:
+        sweep = sweep_of(paper, study, tier)
+        plan = sweep.plan(means.workers, opened_store, most_points)
+        at_first = sweep.replicates.at_first
+        is_design = study.name in designs
+        more = plan.points * ((at_first if is_design else count_most(sweep, limit)) - at_first)
+        each = plan.cpu_s / max(plan.runs - plan.stored, 1)
+        yield StudyCost(
+            study.name,
+            plan.points,
+            plan.runs,
+            plan.runs + more,
+            plan.stored,
+            plan.cpu_s,
+            plan.cpu_s + more * each,
+            1 if is_design else count_looks(sweep, limit),
+        )
+
+
+def predict_rest(costs: Sequence[StudyCost], claims: Sequence[Claim], figures: int) -> StudyCost:
+    """Predict what Python takes for starting, tables, verdicts and figures.
+
+    Parameters
+    ----------
+    costs
+        Of the studies.
+    claims
+        What is judged.
+    figures
+        How many are drawn.
+    """
+    factor = _measure_python() / REFERENCE_S
+    checks = sum(len(claim.checks) for claim in claims if not claim.same_as)
+    drawing_s = FIGURES_START_S * (figures > 0) + FIGURE_S * figures
+    rest_s = START_S + SWEEP_S * len(costs) + drawing_s
+    looks = max((cost.looks for cost in costs), default=1)
+    least_s = rest_s + CHECK_S * checks + RUN_S * sum(cost.runs for cost in costs)
+    most_s = rest_s + CHECK_S * checks * looks + RUN_S * sum(cost.most_runs for cost in costs)
+    return StudyCost(REST, 0, 0, 0, 0, factor * least_s, factor * most_s)
+
+
+def sum_costs(costs: Sequence[StudyCost], workers: int) -> tuple[float, float]:
+    """Sum up the time that a reproduction takes, at first and at most [s].
+
+    Parameters
+    ----------
+    costs
+        Of its studies, and of the rest, which is on one processor.
+    workers
+        Runs at a time.
+    """
+    return (
+        sum(cost.cpu_s / (1 if cost.study == REST else workers) for cost in costs),
+        sum(cost.most_cpu_s / (1 if cost.study == REST else workers) for cost in costs),
+    )
+
+
+def _measure_python() -> float:
+    """CPU time of work like that of tables and verdicts, the least of three [s]."""
+    rows = [{"study": f"study {n % 7}", "replicate": n, "value": n / 7} for n in range(2000)]
+
+    def work() -> float:
+        before = time.process_time()
+        groups: dict[str, list[float]] = {}
+        for row in json.loads(json.dumps(rows)):
+            groups.setdefault(row["study"], []).append(row["value"])
+        sorted(sum(values) for values in groups.values())
+        return time.process_time() - before
+
+    return min(work() for _ in range(3))

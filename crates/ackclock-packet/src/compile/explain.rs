@@ -13,7 +13,7 @@ use crate::registry::Spec;
 use crate::scenario::{QuicOptions, Scenario};
 use crate::tcp::{Supply, TcpConfig};
 
-/// What things cost on one core of an ordinary server [s], with few flows (`benchmarks/predict.py`).
+/// What things cost on one core of an ordinary server [s], with few flows (`benchmarks/predict/runs.py`).
 mod cost {
     /// A packet at a plain FIFO, at another discipline, at an end of a flow.
     pub(super) const FIFO: f64 = 25e-9;

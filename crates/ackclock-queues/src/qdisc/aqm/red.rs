@@ -3,7 +3,8 @@
 //! **Source**: Floyd & Jacobson, IEEE/ACM Trans. Networking 1(4), 1993 (doi:10.1109/90.251892); gentle curve:
 //! Floyd 2000; adaptation of `max_p` and automatic parameters: Floyd, Gummadi & Shenker, "Adaptive
 //! RED", ICSI 2001; ECN: RFC 3168, section 7. The ns-2 eras follow ns-2's RED.
-//! (From memory; not compared with the text.)
+//! Compared line by line with `red.cc` and `ns-default.tcl` of ns-2.35; the algorithm of 1993 with a
+//! transcript of it (adrian.idv.hk/2012-02-11-fj93-red), ECN with RFC 3168, section 7. The papers' texts could not be had.
 //!
 //! **Rule**, at every arrival with q waiting:
 //! - `avg = (1 - w_q)^(m + 1) avg + w_q q`, m = whole mean packets that fit into the idle time;
@@ -16,7 +17,9 @@
 //! - adaptive, with `d = 0.4 (max_th - min_th)`, an interval after the last change: `max_p *= 0.9` if
 //!   `avg < min_th + d`; `max_p += min(0.01, max_p / 4)` if `avg > max_th - d`.
 //!
-//! **Deviations**: `max_p` adapts at arrivals, as in ns-2, not by a timer. Where a link's rate changes by
+//! **Deviations**: an arrival after idle time is averaged by m + 1 whole packets, as in ns-2; in 1993 by m, which need not be
+//! whole, and by nothing for itself. Automatic `w_q` depends on the round trip, and the default of `bottom` on the rate, as
+//! in ns-2 since 2004. `max_p` adapts at arrivals, as in ns-2, not by a timer. Where a link's rate changes by
 //! schedule, C and all that is automatic follow, but `max_p`, which has adapted; thresholds that
 //! would cross a given one stay. Delivery opportunities are no rate. The eras before `rfc` have four
 //! habits of ns-2: parameters stay those of the first rate; the arrival that crosses `min_th` is never dropped and counts as the first; an arrival that finds at
@@ -234,7 +237,7 @@ impl About<QdiscEnv> for Red {
     const INFO: Info = Info {
         name: "red",
         title: "RED: random early detection (classic, gentle, adaptive)",
-        source: "Floyd & Jacobson, IEEE/ACM ToN 1(4), 1993, doi:10.1109/90.251892; Floyd, Gummadi & Shenker, Adaptive RED, ICSI 2001 (from memory; not compared)",
+        source: "Floyd & Jacobson, IEEE/ACM ToN 1(4), 1993, doi:10.1109/90.251892; Floyd, Gummadi & Shenker, Adaptive RED, ICSI 2001",
         status: Status::Specified,
     };
 
@@ -336,6 +339,8 @@ impl Red {
         if self.forced && self.average.value >= self.curve.ceiling() {
             self.p = 1.0;
             self.spacing.reset();
+            // Arrivals after a certain drop count (1993); ns-2 begins only below the ceiling.
+            self.spacing.above |= !self.ns2;
             return Verdict::Drop(DropReason::Forced);
         }
         let p_b = self.curve.p(self.average.value);

@@ -110,6 +110,26 @@ fn the_1993_algorithm_may_drop_the_crossing_arrival() {
     assert_eq!(bench.drops(), [(2, DropReason::Forced)]);
 }
 
+/// 1993: a certain drop sets the count to 0, and the next arrival between the thresholds makes it 1: `p_a` is
+/// `p_b / (1 - p_b)`, 1 for a `p_b` of one half, also where the average rose past both thresholds at once.
+#[test]
+fn the_arrival_after_a_certain_drop_counts() {
+    let params = Params { max_p: 1.0, gentle: Some(false), ..follow(4.0, 8.0) };
+    let mut red = Red::new(params, &env()).unwrap();
+    let mut rng = Stream::new(1, crate::rng::Purpose::Qdisc, 0);
+    let packet = Packet::new(crate::ids::FlowId(0), 0, 1000, Flags::default());
+    let mut arrive = |packets: usize| {
+        let bytes = Bytes(1000 * packets as u64);
+        red.on_enqueue(&packet, &QueueState { now: Time::ZERO, packets, bytes, key: 0 }, &mut rng)
+    };
+    assert!(matches!(arrive(1), Verdict::Pass));
+    for _ in 0..20 {
+        assert!(matches!(arrive(9), Verdict::Drop(DropReason::Forced)));
+        assert!(matches!(arrive(6), Verdict::Drop(DropReason::Early)));
+        assert!(matches!(arrive(1), Verdict::Pass));
+    }
+}
+
 /// Mean gap between drops at an average that stays at `p_b` = 0.05.
 fn mean_gap(wait: bool) -> f64 {
     let params = Params { wait: Some(wait), ..follow(5.0, 15.0) };

@@ -74,7 +74,7 @@ class Rio(Record):
         in_max_p: float | None = 0.02,
         out_min_th: float | None = 5.0,
         out_max_th: float | None = 15.0,
-        out_max_p: float | None = 0.2,
+        out_max_p: float | None = ...,
         w_q: float | None = 0.002,
         gentle: bool | None = False,
         wait: bool | None = ...,

@@ -2,7 +2,7 @@
 //!
 //! **Source**: Clark & Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM
 //! Trans. Networking 6(4), 1998, section III (doi:10.1109/90.720870).
-//! (From memory; not compared with the text.)
+//! Compared line by line with `rio.cc` and `ns-default.tcl` of ns-2.35. The paper's text could not be had.
 //!
 //! **Rule**: RED (see `red`) twice over one FIFO. An In packet is judged by the average number of
 //! In packets and the In curve, an Out packet by the average of all packets and the Out curve; each
@@ -13,8 +13,10 @@
 //! In era `rfc` it counts by the rate that the link has at the time. Idle time of the In average lasts until the
 //! next In packet, as in ns-2.
 //!
-//! **Defaults by era**: thresholds, probabilities and weight are ns-2's in every era; `wait` is off
-//! in `rfc` and on in the ns-2 eras; `mean_packet` is the link's in `rfc` and 500 B in the others.
+//! **Defaults by era**: thresholds, `in_max_p` and weight are ns-2's in every era. `out_max_p` is 0.2 in `rfc`, which
+//! `ns-default.tcl` sets (`out_linterm_` 5), and 0.1 in the ns-2 eras, which ns-2 uses: `rio.cc` reads RED's `linterm_` (10) for
+//! Out, and nothing reads `out_linterm_`. `wait` is off in `rfc` and on in the ns-2 eras; `mean_packet` is the link's in
+//! `rfc` and 500 B in the others.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,9 +50,9 @@ pub struct Params {
     /// Average of all packets at which Out's probability is `out_max_p`; more than `out_min_th`.
     #[schemars(extend("x-unit" = "packets"))]
     pub out_max_th: f64,
-    /// Drop probability of Out packets at `out_max_th`.
+    /// Drop probability of Out packets at `out_max_th`. Left out: by era.
     #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
-    pub out_max_p: f64,
+    pub out_max_p: Option<f64>,
     /// Weight of an arrival in both averages.
     #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
     pub w_q: f64,
@@ -73,7 +75,7 @@ impl Default for Params {
             in_max_p: 0.02,
             out_min_th: 5.0,
             out_max_th: 15.0,
-            out_max_p: 0.2,
+            out_max_p: None,
             w_q: 0.002,
             gentle: false,
             wait: None,
@@ -116,13 +118,14 @@ impl About<QdiscEnv> for Rio {
     const INFO: Info = Info {
         name: "rio",
         title: "RIO: RED with In and Out",
-        source: "Clark & Fang, IEEE/ACM ToN 6(4), 1998, section III, doi:10.1109/90.720870 (from memory; not compared)",
+        source: "Clark & Fang, IEEE/ACM ToN 6(4), 1998, section III, doi:10.1109/90.720870",
         status: Status::Reconstructed,
     };
 
     fn new(params: Params, env: &QdiscEnv) -> Result<Self, Vec<Problem>> {
         let ns2 = env.era.is_ns2();
         let mean = params.mean_packet.unwrap_or(if ns2 { 500 } else { env.mean_packet });
+        let out_max_p = params.out_max_p.unwrap_or(if ns2 { 0.1 } else { 0.2 });
         let kind = |name: &str, min: f64, max: f64, p: f64| {
             if max <= min {
                 let range = format!("more than {name}_min_th, {min} packets");
@@ -137,7 +140,7 @@ impl About<QdiscEnv> for Rio {
         };
         Ok(Self {
             inside: kind("in", params.in_min_th, params.in_max_th, params.in_max_p)?,
-            outside: kind("out", params.out_min_th, params.out_max_th, params.out_max_p)?,
+            outside: kind("out", params.out_min_th, params.out_max_th, out_max_p)?,
             in_waiting: 0,
             spread: Spread { wait: params.wait.unwrap_or(ns2), by_bytes: None },
             ecn: params.ecn,
@@ -321,6 +324,26 @@ mod tests {
             bench.arrive(0, 1000);
             bench.arrive_with(0, 1000, Flags::OUT);
             assert_eq!(bench.probe("avg"), expected);
+        }
+    }
+
+    /// Ten packets wait, half way from 5 to 15. `rio.cc` of ns-2.35 has Out's probability of 1 / `linterm_`, 10, and not of
+    /// 1 / `out_linterm_`, 5: half of 0.1.
+    #[test]
+    fn in_ns2_out_has_the_probability_that_ns2_reads() {
+        for (era, expected) in [(Era::Rfc, 0.1), (Era::Y2002, 0.05), (Era::Ns2, 0.05)] {
+            let env = QdiscEnv { era, ..env() };
+            let params = Params { w_q: 1.0, ..Params::default() };
+            let mut rio = Rio::new(params, &env).unwrap();
+            let mut rng = Stream::new(1, crate::rng::Purpose::Qdisc, 0);
+            let packet = |flags| Packet::new(crate::ids::FlowId(0), 0, 1000, flags);
+            let bytes = crate::units::Bytes(10_000);
+            let queue = QueueState { now: Time::ZERO, packets: 10, bytes, key: 0 };
+            // In updates the average of all, in every era. The second Out comes above the threshold.
+            for flags in [Flags::default(), Flags::OUT, Flags::OUT] {
+                rio.on_enqueue(&packet(flags), &queue, &mut rng);
+            }
+            assert!((rio.outside.p - expected).abs() < 1e-12, "{era:?} {}", rio.outside.p);
         }
     }
 

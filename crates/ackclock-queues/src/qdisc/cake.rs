@@ -15,15 +15,15 @@
 //! - `ack_filter`: acknowledgements of TCP that a newer one of their queue makes needless are dropped;
 //! - an exceeded buffer takes the oldest packet of the longest queue of any tin.
 //!
-//! The manual gives the tin of voice a "reduced" interval (from memory; not compared); the code of Linux 6.12 gives every tin
-//! that of the whole, and so it is here.
+//! Compared line by line with `sch_cake.c` of Linux 6.12 and tc-cake(8) of iproute2 6.1. The manual gives the tin of voice of
+//! `diffserv3` a "reduced" interval; in its own example that tin has 100 ms as the others, and so it is in the code and here.
 //!
 //! COBALT's BLUE forgets an overflow only when its queue is found empty, and queues are looked into while any of them
 //! holds a packet, as in `sch_cake`: a flow that is alone keeps the probability of its last overflow. Linux's buffer
 //! of at least 4 MiB hardly overflows; one of a BDP does at the end of slow start.
 //!
 //! **Deviations**: each host has a number, without a hash; turns are divided exactly, not at random; the buffer is
-//! the link's. `ingress`, `wash` and `nat` are left out, and `autorate-ingress`, which neither the paper nor the manual
+//! the link's; the weights of eight tins are seven eighths of the one before, where Linux rounds each down from 256. `ingress`, `wash` and `nat` are left out, and `autorate-ingress`, which neither the paper nor the manual
 //! defines: they do not say how the rate is estimated.
 //!
 //! **Defaults by era**: the same in all.
@@ -242,6 +242,13 @@ impl Tin {
     }
 }
 
+impl Tin {
+    /// Whether a queue of it is new or busy, or waits to be found empty.
+    fn has_queues(&self) -> bool {
+        self.new.head().is_some() || self.old.head().is_some()
+    }
+}
+
 impl Cake {
     /// Bytes of a turn of a queue, in units of 2^-16.
     fn quantum(&self, tin: usize, queue: usize) -> i64 {
@@ -249,12 +256,12 @@ impl Cake {
         (quantum << FRACTION) / i64::from(self.hosts.load(tin as u32, flows[queue].pair))
     }
 
-    /// The tin that sends next. Some packet waits.
+    /// The tin that sends next, or whose queues are looked at though they are empty. Some packet waits.
     fn choose(&mut self, now: Time) -> usize {
         if self.rate.is_none() {
             loop {
                 let tin = &mut self.tins[self.turn];
-                if tin.deficit >= 0 && tin.packets > 0 {
+                if tin.deficit >= 0 && tin.has_queues() {
                     return self.turn;
                 }
                 if tin.deficit <= 0 {
@@ -265,7 +272,7 @@ impl Cake {
         }
         let (mut best, mut soonest) = (0, Time(u64::MAX));
         for (i, tin) in self.tins.iter().enumerate() {
-            if tin.packets > 0 && (tin.due <= now || tin.due <= soonest) {
+            if tin.has_queues() && (tin.due <= now || tin.due <= soonest) {
                 (best, soonest) = (i, tin.due);
             }
         }
@@ -333,7 +340,6 @@ impl Cake {
 
     /// The next packet of a tin.
     fn serve(&mut self, tin: usize, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
-        self.decay(tin, ctx.now);
         loop {
             let Tin { new, old, .. } = &self.tins[tin];
             let class = new.head().or(old.head())?;
@@ -408,11 +414,15 @@ impl QueueDisc for Cake {
     }
 
     fn dequeue(&mut self, ctx: &mut QdiscCtx<'_>) -> Option<Timed> {
+        let mut is_first = true;
         while self.classes.total() > 0 {
             if self.rate.is_some() && self.due > ctx.now {
                 return None;
             }
             let tin = self.choose(ctx.now);
+            if std::mem::take(&mut is_first) {
+                self.decay(tin, ctx.now);
+            }
             if let Some(served) = self.serve(tin, ctx) {
                 return Some(served);
             }

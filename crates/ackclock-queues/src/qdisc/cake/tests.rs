@@ -279,6 +279,25 @@ fn a_queue_decays_before_it_is_free() {
     assert_eq!(bench.probe("decaying"), 0.0);
 }
 
+/// Without a shaper, from `sch_cake.c` (turns of 1024, 64 and 256 B, packets of 1000 B): what is left of the turns of best effort
+/// and voice after each departure is 24 - 1000 and 0, (-976, -744), (-952, -488), (-928, -232) and (-904, 24): at the seventh the
+/// turn is voice's again, and its queue, listed still, is found empty.
+#[test]
+fn the_queues_of_a_tin_without_packets_are_looked_at_in_its_turn() {
+    let mut bench = bench(json!({}), &between(&[("a", "x", 0), ("b", "x", 46)]));
+    bench.arrive(1, 1000);
+    for _ in 0..12 {
+        bench.arrive(0, 1000);
+    }
+    let decaying: Vec<f64> = (0..7)
+        .map(|_| {
+            bench.depart();
+            bench.probe("decaying")
+        })
+        .collect();
+    assert_eq!(decaying, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+}
+
 #[test]
 fn aqms_suit_the_rate_of_their_tin() {
     // Bulk at 16 Mbit/s / 16: a packet of 1000 B takes 8 ms, the target is 12, the interval 100 + 12 - 5.

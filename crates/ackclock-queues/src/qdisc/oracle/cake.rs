@@ -78,6 +78,13 @@ struct Tin {
     four_packets: Span,
 }
 
+impl Tin {
+    /// Linux looks into a tin while any of its queues is listed as new or old, though nothing waits.
+    fn is_listed(&self) -> bool {
+        !self.new.is_empty() || !self.old.is_empty()
+    }
+}
+
 struct Cake {
     limit: Limit,
     rate: Option<u64>,
@@ -174,9 +181,8 @@ impl Cake {
     fn choose(&mut self, now: Time) -> usize {
         if self.rate.is_none() {
             loop {
-                let waits = self.packets(self.turn) > 0;
                 let tin = &mut self.tins[self.turn];
-                if waits && tin.deficit >= 0 {
+                if tin.is_listed() && tin.deficit >= 0 {
                     return self.turn;
                 }
                 if tin.deficit <= 0 {
@@ -185,14 +191,16 @@ impl Cake {
                 self.turn = (self.turn + 1) % self.tins.len();
             }
         }
-        let waiting: Vec<usize> = (0..self.tins.len()).filter(|&t| self.packets(t) > 0).collect();
+        let waiting: Vec<usize> =
+            (0..self.tins.len()).filter(|&t| self.tins[t].is_listed()).collect();
         // The last that is within its rate; else of those due first the last.
         let within = waiting.iter().rev().find(|&&t| self.tins[t].due <= now);
         let first = waiting.iter().rev().min_by_key(|&&t| self.tins[t].due);
         *within.or(first).unwrap()
     }
 
-    fn serve(&mut self, tin: usize, now: Time, fates: &mut Vec<Fate>) -> bool {
+    /// One decaying queue of the tin that is looked at first.
+    fn decay(&mut self, tin: usize, now: Time) {
         if let Some(number) = self.tins[tin].decaying.pop_front() {
             let queue = self.queues.get_mut(&(tin, number)).unwrap();
             queue.cobalt.on_empty(now);
@@ -202,6 +210,9 @@ impl Cake {
                 queue.set = Set::Free;
             }
         }
+    }
+
+    fn serve(&mut self, tin: usize, now: Time, fates: &mut Vec<Fate>) -> bool {
         loop {
             let Tin { new, old, .. } = &mut self.tins[tin];
             let is_new = !new.is_empty();
@@ -303,11 +314,15 @@ impl Reference for Cake {
     }
 
     fn depart(&mut self, now: Time, _sent: Option<u32>, fates: &mut Vec<Fate>) {
+        let mut is_first = true;
         while self.total() > 0 {
             if self.rate.is_some() && self.due > now {
                 return;
             }
             let tin = self.choose(now);
+            if std::mem::take(&mut is_first) {
+                self.decay(tin, now);
+            }
             if self.serve(tin, now, fates) {
                 return;
             }

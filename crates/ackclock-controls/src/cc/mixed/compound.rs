@@ -3,15 +3,19 @@
 //! **Source**: K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP Approach for High-speed and Long
 //! Distance Networks", IEEE INFOCOM 2006, section III, doi:10.1109/INFOCOM.2006.188;
 //! draft-sridharan-tcpm-ctcp-02, section 3.
-//! (From memory; not compared with the text.)
+//! Compared line by line with sections 3, 5 and 6 of the draft; the paper's text could not be had.
 //!
 //! **Rule** (w = c + d is the window; once per round, diff = w (1 - baseRTT / R), R = mean round trip)
 //! ```text
 //! every acknowledgement:  c += acked / w
 //! diff < gamma:  d += max(alpha w^k - 1, 0), from w >= low_window      else: d <- max(d - zeta diff, 0)
-//! loss, ECN:     d <- max((1 - beta) w - c/2, 0),  c <- c/2;   timeout: c <- 1, d <- 0
+//! loss, ECN:     d <- max((1 - beta) w - c/2, 0),  c <- c/2;   timeout: c <- 1, d <- 0, baseRTT anew
 //! ```
-//! Deviations: the low window is the paper's 41 segments; the draft has 38 (as quoted on the list of ICCRG, 14 November 2008). gamma is fixed, as in the paper; the draft's tuning of gamma is left out.
+//! Deviations: the low window is the paper's 41 segments; the draft has 38. gamma is fixed, as in the paper; the draft's tuning of
+//! gamma is left out. R is the mean of the round; the draft has the smoothed round trip. Formula (3) of the draft has d^k where
+//! its text and its response function have w^k, and (5) has (1 - beta) d where its text has what is here. Linux's
+//! `tcp_compound.c`, as in ns-2.35, takes the least round trip and the window of the round before, has no low window, and on a loss
+//! keeps d and cuts c.
 //!
 //! Defaults by era: the same in all: alpha 1/8, beta 1/2, k 3/4, gamma 30, zeta 1, low window 41.
 
@@ -23,6 +27,7 @@ use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
 use crate::era::Era;
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
+use crate::units::Span;
 
 /// Parameters of Compound TCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +65,8 @@ pub struct Compound {
     era: Era,
     /// The delay window.
     delay: f64,
+    /// The least sample since the last timeout, where there has been one.
+    base: Option<Span>,
     round: Option<u64>,
     rtt_sum: f64,
     rtt_count: u32,
@@ -72,7 +79,7 @@ impl About<CcEnv> for Compound {
         name: "compound",
         title: "Compound TCP",
         source: "Tan, Song, Zhang, Sridharan, IEEE INFOCOM 2006, section III, \
-                 doi:10.1109/INFOCOM.2006.188 (from memory; not compared)",
+                 doi:10.1109/INFOCOM.2006.188",
         status: Status::Specified,
     };
     const ALSO: &'static [&'static str] = &["ctcp"];
@@ -82,6 +89,7 @@ impl About<CcEnv> for Compound {
             params,
             era: env.era,
             delay: 0.0,
+            base: None,
             round: None,
             rtt_sum: 0.0,
             rtt_count: 0,
@@ -91,11 +99,18 @@ impl About<CcEnv> for Compound {
 }
 
 impl Compound {
+    /// A sample may be the least since the last timeout.
+    fn measure(&mut self, rtt: Option<Span>) {
+        if let (Some(base), Some(rtt)) = (&mut self.base, rtt) {
+            *base = (*base).min(rtt);
+        }
+    }
+
     /// The decision at the end of a round; moves the delay window and thus the whole.
     fn decide(&mut self, window: &mut Window, ack: &Ack, grows: bool) {
         let mean = self.rtt_sum / f64::from(self.rtt_count);
         let w = window.cwnd;
-        self.diff = w * (1.0 - ack.min_rtt.seconds() / mean);
+        self.diff = w * (1.0 - self.base.unwrap_or(ack.min_rtt).seconds() / mean);
         let before = self.delay;
         if self.diff >= self.params.gamma {
             self.delay = (self.delay - self.params.zeta * self.diff).max(0.0);
@@ -111,6 +126,7 @@ impl CongestionControl for Compound {
         // Someone else (a restart after idle) may have moved the window below its delay part.
         self.delay = self.delay.min(window.cwnd - 1.0).max(0.0);
         let grows = may_grow(ack, self.era);
+        self.measure(ack.rtt);
         if let Some(rtt) = ack.rtt {
             self.rtt_sum += rtt.seconds();
             self.rtt_count += 1;
@@ -128,6 +144,10 @@ impl CongestionControl for Compound {
         }
     }
 
+    fn on_slow_start(&mut self, _window: &mut Window, ack: &Ack) {
+        self.measure(ack.rtt);
+    }
+
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
         let before = window.cwnd;
         let used = in_use(window, event, self.era);
@@ -137,6 +157,7 @@ impl CongestionControl for Compound {
             }
             window.cwnd = 1.0;
             self.delay = 0.0;
+            self.base = Some(Span::MAX);
         } else {
             let reno = (used - self.delay).max(0.0) / 2.0;
             self.delay = ((1.0 - self.params.beta) * used - reno).max(0.0);
@@ -161,7 +182,7 @@ mod tests {
     use crate::cc::test_support::env;
     use crate::near::near;
     use crate::registry::refusal;
-    use crate::units::{Span, Time};
+    use crate::units::Time;
 
     fn compound() -> Compound {
         Compound::new(CompoundParams::default(), &env(Era::Rfc)).unwrap()
@@ -220,6 +241,25 @@ mod tests {
         near::<9>(control.delay, 30.0);
         control.on_congestion(&mut window, &event(Signal::Rto { consecutive: 1 }, 50));
         assert_eq!((window.cwnd, control.delay), (1.0, 0.0));
+    }
+
+    /// Section 3 of the draft: the path became 50 ms longer and there was a timeout. 200 segments at a round trip of 150 ms are
+    /// 200 (1 - 100 / 150) = 67 queued by the old base, and none by the new.
+    #[test]
+    fn a_timeout_makes_the_base_round_trip_be_measured_anew() {
+        let mut control = compound();
+        let mut window = Window { cwnd: 200.0, ssthresh: 2.0 };
+        for round in 0..2 {
+            control.on_ack(&mut window, &ack(round, 150));
+        }
+        near::<9>(control.diff, 200.0 / 3.0);
+        let timeout = Congestion::at(Time::ZERO, Signal::Rto { consecutive: 1 }, 200);
+        control.on_congestion(&mut window, &timeout);
+        control.on_slow_start(&mut window, &ack(2, 150));
+        window.cwnd = 200.0;
+        // A round trip of 160 ms: 200 (1 - 150 / 160) = 12.5.
+        control.on_ack(&mut window, &ack(3, 160));
+        near::<9>(control.diff, 12.5);
     }
 
     #[test]

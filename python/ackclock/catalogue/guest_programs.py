@@ -1,6 +1,8 @@
 """Finds the programs that are both ends of a flow, and says how each is started.
 
 A guest is code: it runs only where Python files of a scenario may be imported, by the same rule.
+Where a control is named, ``guest:COMMAND`` or a table with ``kind = "guest"`` puts a guest in the
+place of the flow's transport.
 """
 
 from __future__ import annotations
@@ -21,15 +23,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_FLOWS",
+    "PREFIX",
     "Hired",
     "check_guests",
     "describe_command",
+    "guest_of",
     "hire",
     "list_guests",
     "name_everywhere",
+    "name_files",
+    "place_guests",
     "without_guests",
 ]
 
+PREFIX = "guest:"
+"""Begins a command where a control is named."""
+TRANSPORT_KEYS = ("cc", "transport", "recovery", "slow_start", "tcp")
+"""Keys of a flow that have no meaning beside a guest; ``quic`` has."""
+LONGEST_NAME = 64
+"""Most letters of a guest's name that is made of its command."""
 DIGITS = 12
 """Hex digits of a hash that stand for it."""
 MOST_FLOWS = 256
@@ -44,6 +56,92 @@ class Hired:
     folder: Path
     environment: list[tuple[str, str]]
     text: str
+
+
+def guest_of(control: Any) -> schema.Data | None:
+    """Read the guest that is named in the place of a control.
+
+    Parameters
+    ----------
+    control
+        ``guest:COMMAND``, words as in a shell, or a table with ``kind = "guest"`` and the keys of
+        a guest.
+
+    Returns
+    -------
+    dict
+        The guest's table, with a name of its command if it has none; None: it is another control.
+
+    Raises
+    ------
+    ValueError
+        A quotation of the command has no end.
+    """
+    import shlex
+
+    if isinstance(control, str) and control.startswith(PREFIX):
+        guest: schema.Data = {"command": shlex.split(control.removeprefix(PREFIX))}
+    elif isinstance(control, dict) and control.get("kind") == "guest":
+        guest = {key: value for key, value in control.items() if key != "kind"}
+    else:
+        return None
+    command = guest.get("command")
+    if isinstance(command, list) and command:
+        guest.setdefault("name", _name_of(command))
+    return guest
+
+
+def _name_of(command: list[Any]) -> str:
+    """The program without folders, but for a file that every guest could be, and its arguments."""
+    words = [Path(str(word)) for word in command]
+    if len(words) > 1 and _is_interpreter(words[0].name):
+        del words[0]
+    names = [word.parent.name if word.stem == "guest" else word.name for word in words]
+    return " ".join(name for name in names if name)[:LONGEST_NAME] or "guest"
+
+
+def place_guests(data: schema.Data) -> schema.Data:
+    """Put guests that are named in the place of controls where guests are.
+
+    Parameters
+    ----------
+    data
+        The scenario as plain data, which may be wrong in form.
+
+    Returns
+    -------
+    dict
+        The same, or a copy in which such flows have ``guest`` and no key of a transport of ours.
+
+    Raises
+    ------
+    ScenarioError
+        A command cannot be read.
+    """
+    flows = [flow for _, flow in _list_flows(data)]
+    if not any(_may_name_guest(flow.get("cc")) for flow in flows):
+        return data
+    result: schema.Data = copy.deepcopy(data)
+    problems: list[Problem] = []
+    for path, flow in _list_flows(result):
+        try:
+            guest = guest_of(flow.get("cc"))
+        except ValueError as error:
+            message = f"{flow['cc']}: {error}; expected guest:COMMAND as a shell reads it"
+            problems.append(Problem(f"{path}.cc", message))
+            continue
+        if guest is not None:
+            for key in TRANSPORT_KEYS:
+                flow.pop(key, None)
+            flow["guest"] = guest
+    if problems:
+        raise ScenarioError(problems)
+    return result
+
+
+def _may_name_guest(control: Any) -> bool:
+    kind = control.get("kind") if isinstance(control, dict) else None
+    return kind == "guest" or (isinstance(control, str) and control.startswith(PREFIX))
 
 
 def list_guests(data: schema.Data) -> Iterator[tuple[str, schema.Data]]:
@@ -216,10 +314,23 @@ def name_everywhere(data: schema.Data, folder: Path) -> schema.Data:
         return data
     result: schema.Data = copy.deepcopy(data)
     for _, guest in list_guests(result):
-        for place, file in _files(guest["command"], folder):
-            if place > 0 or os.sep in guest["command"][0]:
-                guest["command"][place] = str(file.absolute())
+        name_files(guest["command"], folder)
     return result
+
+
+def name_files(command: list[str], folder: Path) -> None:
+    """Name the files of a command by their whole paths, in its place.
+
+    Parameters
+    ----------
+    command
+        The program and its arguments.
+    folder
+        What its file names are relative to.
+    """
+    for place, file in list(_files(command, folder)):
+        if place > 0 or os.sep in command[0]:
+            command[place] = str(file.absolute())
 
 
 def without_guests(data: schema.Data) -> tuple[schema.Data, list[str]]:
@@ -235,6 +346,7 @@ def without_guests(data: schema.Data) -> tuple[schema.Data, list[str]]:
     tuple
         A copy, and the commands of its guests.
     """
+    data = place_guests(data)
     if not any(True for _ in list_guests(data)):
         return data, []
     result: Any = copy.deepcopy(data)

@@ -6,7 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from ackclock.catalogue.class_names import list_classes
-from ackclock.catalogue.guest_programs import check_guests
+from ackclock.catalogue.guest_programs import check_guests, place_guests
 from ackclock.catalogue.network_kinds import kind_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def resolve(data: Data, folder: Path) -> Data:
     ScenarioError
         A file cannot be read or is malformed; the message names file and line.
     """
-    result = copy.deepcopy(data)
+    result = copy.deepcopy(place_guests(data))
     kind = kind_of(result["net"])
     if kind is not None and kind.resolve is not None:
         # What files and collections give has no traces.

@@ -1,4 +1,4 @@
-"""The algorithm under study, as an argument: a name, a class in a file, or a table."""
+"""The algorithm under study, as an argument: a name, a class in a file, a table, or a guest."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ class Subject:
     label: str
     value: Any
 
+    @property
+    def is_guest(self) -> bool:
+        """Whether it is a program in the place of a flow's two ends."""
+        return isinstance(self.value, dict) and self.value.get("kind") == "guest"
+
 
 def read_subject(
     text: str, folder: Path, key: str, trial: Callable[[Any], dict[str, Any]]
@@ -30,7 +35,8 @@ def read_subject(
     Parameters
     ----------
     text
-        Registry name, ``file.py:Class``, or a table as ``{kind = "aimd", b = 0.7}``.
+        Registry name, ``file.py:Class``, a table as ``{kind = "aimd", b = 0.7}``, or, in the place
+        of a control, ``guest:COMMAND``.
     folder
         What files are relative to.
     key
@@ -58,7 +64,7 @@ def read_subject(
             value = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError as error:
             raise AckclockError(f"{text}: not a table as TOML has it: {error}") from None
-    value = _name_file(value, folder)
+    value = _read_guest(value, folder) or _name_file(value, folder)
     try:
         Scenario.from_data(trial(value)).check()
     except ScenarioError as error:
@@ -68,8 +74,25 @@ def read_subject(
             if f".{key}" in p.path
         ]
         raise ScenarioError(list(dict.fromkeys(found)) or list(error.problems)) from None
+    if isinstance(value, dict) and value.get("kind") == "guest":
+        return Subject(str(value["name"]), value)
     name = value if isinstance(value, str) else value.get("class", value["kind"])
     return Subject(str(name).rpartition(":")[2], value)
+
+
+def _read_guest(value: Any, folder: Path) -> dict[str, Any] | None:
+    """The table of a guest, with its files by their whole paths; None: it is none."""
+    from ackclock.catalogue.guest_programs import guest_of, name_files
+
+    try:
+        guest = guest_of(value)
+    except ValueError as error:
+        raise AckclockError(f"{value}: {error}; expected a command as a shell reads it") from None
+    if guest is None:
+        return None
+    if isinstance(guest.get("command"), list):
+        name_files(guest["command"], folder)
+    return {"kind": "guest", **guest}
 
 
 def _name_file(value: Any, folder: Path) -> Any:

@@ -27,6 +27,11 @@ __all__ = ["conform"]
     is_flag=True,
     help="In place of the cases: one flow over the suite's ranges of rate and round-trip time.",
 )
+@click.option(
+    "--beside",
+    metavar="NAME",
+    help="Our control to measure beside; left out: for a guest the suite's (bbr3).",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of every run.")
 @click.option("--junit", type=FILE, metavar="FILE", help="Write JUnit XML.")
 @click.option(
@@ -47,6 +52,7 @@ def conform(
     *,
     cases: tuple[str, ...],
     over_ranges: bool,
+    beside: str | None,
     seed: int,
     junit: Path | None,
     html: Path | None,
@@ -59,7 +65,9 @@ def conform(
 
     SUITE is a name (bbr) or a folder with suite.toml. CONTROL is a registry name, a class as
     file.py:Class, or a table as '{kind = "bbr3", beta = 0.8}'; the names that its states and
-    probes must have are those of the suite.
+    probes must have are those of the suite. A program that speaks the guest protocol is
+    'guest:COMMAND', as 'guest:target/guests/quiche bbr2_gcongestion'; bbr judges it by its packets,
+    beside a control of ours: where both fail nothing is decided.
     """
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
@@ -75,7 +83,13 @@ def conform(
         conformance = conform_over_ranges(suite, control, seed=seed, workers=workers)
     else:
         conformance = work(
-            suite, control, cases=cases, seed=seed, workers=workers, draw=html is not None
+            suite,
+            control,
+            cases=cases,
+            seed=seed,
+            workers=workers,
+            draw=html is not None,
+            beside=beside,
         )
     command = command_line()
     if junit is not None:

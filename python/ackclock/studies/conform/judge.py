@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from ackclock.studies.conform.stages import Staged
     from ackclock.studies.conform.suite import Case, Check, Suite
 
-__all__ = ["FAIL", "INEXPRESSIBLE", "PASS", "Row", "judge"]
+__all__ = ["FAIL", "INEXPRESSIBLE", "PASS", "UNDECIDED", "Row", "judge"]
 
 PASS, FAIL, INEXPRESSIBLE = "pass", "fail", "not expressible"
+UNDECIDED = "undecided"
+"""It fails, and so does our control that it is measured beside: the version or our engine may be
+the reason."""
 
 NEVER = 1e9
 """When an event was that did not happen [s]: later than any run."""
@@ -67,9 +70,17 @@ class Row:
     value
         What was measured, if anything.
     verdict
-        `PASS`, `FAIL` or `INEXPRESSIBLE`.
+        `PASS`, `FAIL`, `INEXPRESSIBLE` or `UNDECIDED`.
     why
         Reason of the bound, or why nothing was measured.
+    since_s
+        When what was measured begins [s]; None: it has no begin.
+    packet
+        Number of the sender's last packet until then, from 1; None: not known.
+    advice
+        What a control that fails does, to act on.
+    ours
+        What was measured of our control beside it, as text; empty: there is none.
     """
 
     case: str
@@ -81,6 +92,28 @@ class Row:
     value: float | str | None
     verdict: str
     why: str
+    since_s: float | None = None
+    packet: int | None = None
+    advice: str = ""
+    ours: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where what was measured begins; empty if it has no begin."""
+        if self.since_s is None:
+            return ""
+        packet = "" if self.packet is None else f", packet {self.packet:,}"
+        return f"from {self.since_s:.3f} s{packet}"
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, for who maintains the control."""
+        beside = f" (ours {self.ours})" if self.ours else ""
+        place = f", {self.place}" if self.place else ""
+        said = f"{self.text}: {self.measured}, expected {self.expected}{beside}{place}."
+        tail = f" {self.advice[0].upper()}{self.advice[1:]}." if self.advice else ""
+        because = f" Bound: {self.why}." if self.why else ""
+        return f"{self.case}.{self.step}: {said}{tail}{because}"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -125,9 +158,21 @@ def judge(suite: Suite, case: Case, staged: Staged, path: Mapping[str, float]) -
         for name, time in staged.events.items():
             base.execute("INSERT INTO events VALUES ($1, $2)", [name, time])
         base.execute(_VIEWS)
+        _add_views(suite, base)
         reported = set(tables["raw_states"]["state"].to_pylist())
         reported |= set(tables["raw_probes"]["probe"].to_pylist())
         return [_judge_check(suite, case, check, staged, base, reported) for check in case.checks]
+
+
+def _add_views(suite: Suite, base: Any) -> None:
+    import duckdb
+
+    if not suite.views:
+        return
+    try:
+        base.execute(suite.views)
+    except duckdb.Error as error:
+        raise AckclockError(f"{suite.name}: views: {str(error).splitlines()[0]}") from None
 
 
 def _judge_check(
@@ -135,10 +180,16 @@ def _judge_check(
 ) -> Row:
     import duckdb
 
-    def row(measured: str, value: float | str | None, verdict: str, why: str) -> Row:
+    def row(
+        measured: str,
+        value: float | str | None,
+        verdict: str,
+        why: str,
+        begin: tuple[float | None, int | None] = (None, None),
+    ) -> Row:
         return Row(
             case.key, case.title, check.step, check.text, expectation(check), measured, value,
-            verdict, why,
+            verdict, why, *begin, check.advice,
         )  # fmt: skip
 
     named = re.findall(r"'([^']*)'", check.value)
@@ -168,11 +219,25 @@ def _judge_check(
         if unsaid:
             names = ", ".join(dict.fromkeys(unsaid))
             return row(f"no {names}", None, FAIL, f"the control does not record {names}")
-        return row("nothing", None, FAIL, check.reason)
+        return row("nothing", None, FAIL, check.reason, _begin(result_table, base))
     value = value if isinstance(value, str) else float(value)
     verdict = PASS if meets(check.goal, value) else FAIL
     text = value if isinstance(value, str) else f"{number(value)} {check.unit}".strip()
-    return row(text, value, verdict, check.reason)
+    return row(text, value, verdict, check.reason, _begin(result_table, base))
+
+
+def _begin(result_table: Any, base: Any) -> tuple[float | None, int | None]:
+    """When what a query measured begins, and the sender's packet by then."""
+    column = result_table["since_s"] if "since_s" in result_table.column_names else ()
+    if not len(column) or column[0].as_py() is None:
+        return None, None
+    since_s = float(column[0].as_py())
+    first = """
+        SELECT count(*) AS packet FROM packets
+        WHERE event = 'arrival' AND time_s <= $1
+          AND link = (SELECT link FROM packets WHERE event = 'arrival' ORDER BY time_s LIMIT 1)"""
+    (packet,) = base.execute(first, [since_s]).fetchall()[0]
+    return since_s, int(packet) or None
 
 
 def meets(goal: Mapping[str, Any], value: float | str) -> bool:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from ackclock._util.page import render
 from ackclock._util.text_table import table
 from ackclock.studies.conform.draw import Shown
-from ackclock.studies.conform.judge import FAIL, INEXPRESSIBLE, PASS
+from ackclock.studies.conform.judge import FAIL, INEXPRESSIBLE, PASS, UNDECIDED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["html", "junit", "text"]
 
 HEAD = ["case", "step", "check", "expected", "measured", "verdict"]
+OURS = "ours"
 
 
 def text(head: str, rows: Sequence[Row], verdicts: Mapping[str, str], answer: str) -> str:
@@ -36,16 +37,22 @@ def text(head: str, rows: Sequence[Row], verdicts: Mapping[str, str], answer: st
         What comes after it.
     """
     titles = {row.case: row.title for row in rows}
+    has_ours = any(row.ours for row in rows)
+    columns = [*HEAD[:-1], OURS, HEAD[-1]] if has_ours else HEAD
     cells = [
-        [row.case, str(row.step), row.text, row.expected, row.measured, row.verdict] for row in rows
-    ]
-    blocks = [head, table(HEAD, cells, most=len(cells))]
+        [
+            row.case, str(row.step), row.text, row.expected, row.measured,
+            *([row.ours] if has_ours else []), row.verdict,
+        ]
+        for row in rows
+    ]  # fmt: skip
+    blocks = [head, table(columns, cells, most=len(cells))]
     lines = [f"{case:>4}  {verdict:15}  {titles[case]}" for case, verdict in verdicts.items()]
     blocks.append("\n".join(lines))
     why = [
-        f"{row.case}.{row.step}: {row.why}"
+        row.sentence if row.place or row.advice else f"{row.case}.{row.step}: {row.why}"
         for row in rows
-        if row.verdict in (FAIL, INEXPRESSIBLE) and row.why
+        if row.verdict in (FAIL, INEXPRESSIBLE) and (row.why or row.advice)
     ]
     if why:
         blocks.append("\n".join(dict.fromkeys(why)))
@@ -69,7 +76,7 @@ def junit(suite: str, control: str, rows: Sequence[Row], verdicts: Mapping[str, 
         name=f"ackclock conform {suite} {control}",
         tests=str(len(verdicts)),
         failures=str(sum(v == FAIL for v in verdicts.values())),
-        skipped=str(sum(v == INEXPRESSIBLE for v in verdicts.values())),
+        skipped=str(sum(v in (INEXPRESSIBLE, UNDECIDED) for v in verdicts.values())),
         errors="0",
     )
     for case, verdict in verdicts.items():
@@ -85,7 +92,7 @@ def junit(suite: str, control: str, rows: Sequence[Row], verdicts: Mapping[str, 
             ]
             failure = ET.SubElement(test, "failure", message=failed[0], type="check")
             failure.text = "\n".join(failed)
-        elif verdict == INEXPRESSIBLE:
+        elif verdict in (INEXPRESSIBLE, UNDECIDED):
             ET.SubElement(test, "skipped", message=of[0].why)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

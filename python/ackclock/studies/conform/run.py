@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import Problem, ScenarioError
 from ackclock.studies.algorithm_argument import Subject, read_subject
 from ackclock.studies.conform.draw import Shown, show
-from ackclock.studies.conform.judge import FAIL, INEXPRESSIBLE, PASS, Row, judge
+from ackclock.studies.conform.judge import FAIL, INEXPRESSIBLE, PASS, UNDECIDED, Row, judge
 from ackclock.studies.conform.page import html, junit, text
 from ackclock.studies.conform.stages import Staged, merge, stage
 from ackclock.studies.conform.suite import find_suite
@@ -39,6 +39,10 @@ class Conformance(Outcome):
         One a check.
     details
         What a page shows of each case; empty where that was not requested.
+    beside
+        Name of our control that it was measured beside; empty: none.
+    unseen
+        What the suite cannot show of any control.
     """
 
     MARKER = "conformance.json"
@@ -49,6 +53,8 @@ class Conformance(Outcome):
     control: str
     rows: tuple[Row, ...]
     details: Mapping[str, Shown] = field(default_factory=dict, repr=False)
+    beside: str = ""
+    unseen: str = ""
 
     @property
     def passed(self) -> bool:
@@ -60,20 +66,29 @@ class Conformance(Outcome):
         found: dict[str, list[str]] = {}
         for row in self.rows:
             found.setdefault(row.case, []).append(row.verdict)
-        return {
-            case: FAIL if FAIL in all_ else PASS if PASS in all_ else INEXPRESSIBLE
-            for case, all_ in found.items()
-        }
+        order = (FAIL, UNDECIDED, PASS, INEXPRESSIBLE)
+        return {case: next(v for v in order if v in all_) for case, all_ in found.items()}
 
     def __str__(self) -> str:
         head = f"{self.title} ({self.source})"
-        return text(head, self.rows, self.verdicts(), self.answer)
+        parts = [text(head, self.rows, self.verdicts(), self.answer), self.about_ours, self.unseen]
+        return "\n\n".join(part for part in parts if part)
+
+    @property
+    def about_ours(self) -> str:
+        """What being measured beside our control means; empty: it was not."""
+        if not self.beside:
+            return ""
+        return (
+            f"Ours: {self.beside} over our QUIC on the same path. What it fails too is undecided:"
+            " the version of the algorithm or our engine may be the reason."
+        )
 
     @property
     def answer(self) -> str:
         """The whole in one sentence."""
         cases, checks = Counter(self.verdicts().values()), Counter(r.verdict for r in self.rows)
-        left = f", {cases[INEXPRESSIBLE]} not expressible" if cases[INEXPRESSIBLE] else ""
+        left = "".join(f", {cases[v]} {v}" for v in (UNDECIDED, INEXPRESSIBLE) if cases[v])
         return (
             f"{self.control}: {cases[PASS]} of {cases.total()} cases pass{left};"
             f" {checks[PASS]} of {checks.total()} checks"
@@ -86,6 +101,7 @@ class Conformance(Outcome):
             "title": self.title,
             "source": self.source,
             "control": self.control,
+            "beside": self.beside,
             "passed": self.passed,
             "cases": self.verdicts(),
             "checks": [row.to_dict() for row in self.rows],
@@ -134,6 +150,7 @@ def conform(
     workers: int | None = None,
     folder: Path | None = None,
     draw: bool = False,
+    beside: str | None = None,
 ) -> Conformance:
     """Run a conformance suite on a control.
 
@@ -142,7 +159,9 @@ def conform(
     suite
         A suite, its name, or a folder with one.
     control
-        Registry name, ``file.py:Class``, or a table as ``{kind = "bbr3", beta = 0.8}``.
+        Registry name, ``file.py:Class``, a table as ``{kind = "bbr3", beta = 0.8}``, or
+        ``guest:COMMAND``. A guest is put through the suite that is in the place of this one for
+        guests, if there is one.
     cases
         Numbers of cases; none: all.
     seed
@@ -153,6 +172,8 @@ def conform(
         What files of classes are relative to; left out: the working directory.
     draw
         Whether the cases are drawn, for `Conformance.to_html`.
+    beside
+        Our control that a failure is compared with, as ``bbr2``; left out: for a guest the suite's.
 
     Returns
     -------
@@ -170,10 +191,16 @@ def conform(
 
     conformance_suite = find_suite(suite) if isinstance(suite, str) else suite
     subject = read_under_test(conformance_suite, control, seed, folder)
+    if subject.is_guest and conformance_suite.for_guests:
+        conformance_suite = find_suite(conformance_suite.for_guests)
     cases_to_run = conformance_suite.choose_cases(cases)
+    named = conformance_suite.beside if beside is None and subject.is_guest else beside
+    ours = read_under_test(conformance_suite, named, seed, folder) if named else None
 
     def run(case: Case) -> tuple[list[Row], Staged | None]:
         rows, staged = _run_case(conformance_suite, case, subject, seed)
+        if ours is not None:
+            rows = _compare(rows, _run_case(conformance_suite, case, ours, seed)[0])
         return rows, staged if draw else None
 
     with ThreadPoolExecutor(workers or cores()) as pool:
@@ -189,7 +216,21 @@ def conform(
         subject.label,
         rows,
         drawings,
+        ours.label if ours is not None else "",
+        conformance_suite.unseen,
     )
+
+
+def _compare(rows: list[Row], ours: list[Row]) -> list[Row]:
+    """What was measured of ours beside each row; where both fail nothing is decided."""
+    return [
+        replace(
+            row,
+            ours=mine.measured,
+            verdict=UNDECIDED if row.verdict == mine.verdict == FAIL else row.verdict,
+        )
+        for row, mine in zip(rows, ours, strict=True)
+    ]
 
 
 def read_under_test(suite: Suite, control: str, seed: int, folder: Path | None) -> Subject:

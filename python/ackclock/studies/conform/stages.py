@@ -116,6 +116,9 @@ def stage(case: Case, scenario: Scenario) -> Staged:
     events: dict[str, float] = {}
     dropped: dict[str, list[int]] = {}
     run = scenario.run(record=TABLES)
+    if case.losses is not None:
+        scenario = scenario.replace(**_drops(run, case.losses, events, dropped))
+        run = scenario.run(record=TABLES)
     for number, trigger in enumerate(case.triggers):
         event_s = _entry(run, trigger, events)
         if event_s is None:

@@ -81,13 +81,15 @@ class Check:
     text
         What it checks.
     value
-        One SELECT with the column `value`.
+        One SELECT with the column `value`, and `since_s` [s] if what it measures has a begin.
     goal
         One of `GOALS` with its bound, and `tolerance` beside `equals`.
     unit
         Of the value.
     reason
         Why this bound.
+    advice
+        What a control that fails does, to act on.
     """
 
     step: int
@@ -96,6 +98,7 @@ class Check:
     goal: Mapping[str, Any]
     unit: str
     reason: str
+    advice: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,8 @@ class Case:
         Why it cannot be run; empty: it can.
     file
         Where it is.
+    losses
+        Packets that are lost whatever the control does; None: none.
     """
 
     key: str
@@ -130,6 +135,7 @@ class Case:
     checks: tuple[Check, ...]
     inexpressible: str
     file: Path
+    losses: Losses | None = None
 
 
 @dataclass(frozen=True)
@@ -150,6 +156,14 @@ class Suite:
         By key.
     ranges
         The sweep over ranges of the path; None: there is none.
+    views
+        SQL that is executed before the checks of a case.
+    beside
+        The control of ours that a guest is measured beside.
+    unseen
+        What the suite cannot show of any control.
+    for_guests
+        Name of the suite that is in the place of this one for guests; empty: this one.
     """
 
     name: str
@@ -160,6 +174,10 @@ class Suite:
     scenario: Mapping[str, Any]
     cases: tuple[Case, ...]
     ranges: Mapping[str, Any] | None = field(default=None)
+    views: str = ""
+    beside: str = ""
+    unseen: str = ""
+    for_guests: str = ""
 
     def choose_cases(self, keys: Iterable[str]) -> tuple[Case, ...]:
         """Choose cases.
@@ -238,13 +256,15 @@ def read_suite(folder: Path) -> Suite:
     states, probes = head.table("states"), head.table("probes")
     shared, ranges = head.table("scenario"), head.table("ranges")
     title, source = head.text("title"), head.text("source")
+    more = {key: head.text(key, "") for key in ("views", "beside", "unseen", "for_guests")}
     head.close()
     cases = tuple(_case(file, problems) for file in sorted((folder / "cases").glob("*.toml")))
     if not cases:
         problems.append(Problem("", "has no case; expected cases/*.toml", str(folder)))
     if problems:
         raise ScenarioError(problems)
-    return Suite(folder.name, title, source, states, probes, shared, cases, ranges or None)
+    about = (folder.name, title, source, states, probes, shared, cases, ranges or None)
+    return Suite(*about, **{key: text.strip() for key, text in more.items()})
 
 
 def _load(file: Path, problems: list[Problem]) -> dict[str, Any]:
@@ -322,6 +342,7 @@ def _case(file: Path, problems: list[Problem]) -> Case:
     form = _Form(_load(file, problems), file, problems)
     triggers = tuple(_trigger(entry) for entry in form.forms("when"))
     checks = tuple(_check(entry) for entry in form.forms("check"))
+    losses = _losses(form)
     case = Case(
         key=file.stem.partition("-")[0].lstrip("0"),
         title=form.text("title"),
@@ -331,6 +352,7 @@ def _case(file: Path, problems: list[Problem]) -> Case:
         checks=checks,
         inexpressible=form.text("inexpressible", ""),
         file=file,
+        losses=losses,
     )
     form.close()
     if bool(checks) == bool(case.inexpressible):
@@ -346,15 +368,20 @@ def _case(file: Path, problems: list[Problem]) -> Case:
     return case
 
 
-def _trigger(form: _Form) -> Trigger:
-    losses = None
+def _losses(form: _Form) -> Losses | None:
     loss_table = form.table("lose")
-    if loss_table:
-        inner = _Form(loss_table, form.file, form.problems, f"{form.base_path}.lose")
-        losses = Losses(
-            inner.text("link"), inner.text("at"), inner.count("every"), inner.count("count")
-        )
-        inner.close()
+    if not loss_table:
+        return None
+    inner = _Form(loss_table, form.file, form.problems, f"{form.base_path}.lose".strip("."))
+    losses = Losses(
+        inner.text("link"), inner.text("at"), inner.count("every"), inner.count("count")
+    )
+    inner.close()
+    return losses
+
+
+def _trigger(form: _Form) -> Trigger:
+    losses = _losses(form)
     after = form.text("after", "")
     trigger = Trigger(
         form.text("event"),
@@ -378,6 +405,7 @@ def _check(form: _Form) -> Check:
         goal,
         form.text("unit", ""),
         form.text("reason", ""),
+        form.text("advice", ""),
     )
     form.close()
     named = [key for key in GOALS if key in goal]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock.catalogue.guest_programs import PREFIX
 from ackclock.errors import Problem, ScenarioError, UnsupportedError, suggestion
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def read_peers(text: str) -> list[str]:
     Parameters
     ----------
     text
-        As typed, with commas between.
+        As typed, with commas between; a guest is ``guest:COMMAND``, without a comma.
 
     Raises
     ------
@@ -101,7 +102,7 @@ def read_peers(text: str) -> list[str]:
         There is no such peer.
     """
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    unknown = [name for name in names if name not in PEERS]
+    unknown = [name for name in names if name not in PEERS and not name.startswith(PREFIX)]
     if unknown or not names:
         first_unknown = unknown[0] if unknown else ""
         message = f'there is no peer "{first_unknown}"; {suggestion(first_unknown, list(PEERS))}'
@@ -138,7 +139,7 @@ def prepare(peer: str, scenario: Scenario, options: Options) -> Prepared:
     Parameters
     ----------
     peer
-        One of `PEERS`.
+        One of `PEERS`, or ``guest:COMMAND``.
     scenario
         With our controls.
     options
@@ -151,6 +152,10 @@ def prepare(peer: str, scenario: Scenario, options: Options) -> Prepared:
     UnsupportedError
         The peer is not there.
     """
+    if peer.startswith(PREFIX):
+        from ackclock.studies.differ.guest_peer import guest
+
+        return guest(peer, scenario, options)
     make: Callable[[Scenario, Options], Prepared] = pkgutil.resolve_name(PEERS[peer])
     return make(scenario, options)
 

@@ -106,7 +106,7 @@ stacks: setup ## controls of s2n-quic in scenarios, connections of quinn and noq
 	$(BIN)/python -m pytest tests/stacks
 
 # Each at the version that its folder names, into target/guests; what has no tools here is left out.
-guests: setup ## guests: templates in Rust and Go, aioquic, quic-go, quiche, TQUIC, quinn and noq; each is tried
+guests: setup ## guests: templates in Rust and Go, aioquic, quic-go, quiche, TQUIC, s2n-quic, quinn and noq; each is tried
 	mkdir -p target/guests
 	$(PYTHON) -m venv target/guests/venv
 	target/guests/venv/bin/pip install --quiet --disable-pip-version-check -r examples/guests/aioquic/requirements.txt
@@ -114,7 +114,7 @@ guests: setup ## guests: templates in Rust and Go, aioquic, quic-go, quiche, TQU
 	cp target/guests/rust/release/guest-template target/guests/template-rust
 	if command -v go; then cd examples/guests/go && CGO_ENABLED=0 go build -trimpath -o ../../../target/guests/template-go .; fi
 	if command -v go; then $(PYTHON) examples/guests/quic-go/build.py target/guests/quic-go; fi
-	if command -v cmake; then for stack in quiche tquic; do \
+	if command -v cmake; then for stack in quiche tquic s2n-quic; do \
 		cargo build --release --locked --manifest-path examples/guests/$$stack/Cargo.toml --target-dir target/guests/$$stack-build || exit 1; \
 		cp target/guests/$$stack-build/release/$$stack-guest target/guests/$$stack || exit 1; \
 	done; fi

@@ -16,6 +16,7 @@ AIOQUIC = [str(BUILT / "venv/bin/python"), str(ROOT / "examples/guests/aioquic/g
 QUIC_GO = [str(BUILT / "quic-go")]
 QUICHE = str(BUILT / "quiche")
 TQUIC = str(BUILT / "tquic")
+S2N = str(BUILT / "s2n-quic")
 NET = {"kind": "dumbbell", "pairs": 1, "rate": "10 Mbps", "rtt": "40 ms", "buffer": "40 pkt"}
 
 pytestmark = pytest.mark.slow
@@ -38,6 +39,7 @@ def built(command: list[str]) -> list[str]:
         QUIC_GO,
         *([QUICHE, control] for control in ("cubic", "reno", "bbr2_gcongestion")),
         *([TQUIC, control] for control in ("cubic", "bbr", "bbr3", "copa")),
+        *([S2N, control] for control in ("cubic", "bbr")),
         [str(BUILT / "connection-guest"), "quinn/cubic"],
     ],
     ids=lambda command: "-".join([Path(command[0]).name, *command[1:]]),
@@ -68,6 +70,8 @@ def run(flow: dict[str, Any], loss: float = 0, **net: Any) -> ackclock.Run:
         ([QUICHE, "bbr2_gcongestion"], "bbr2"),
         ([TQUIC, "cubic"], "cubic"),
         ([TQUIC, "bbr"], "bbr"),
+        ([S2N, "cubic"], "cubic"),
+        ([S2N, "bbr"], "bbr2"),
     ],
     ids=[
         "aioquic-reno",
@@ -77,6 +81,8 @@ def run(flow: dict[str, Any], loss: float = 0, **net: Any) -> ackclock.Run:
         "quiche-bbr2",
         "tquic-cubic",
         "tquic-bbr",
+        "s2n-cubic",
+        "s2n-bbr",
     ],
 )
 @pytest.mark.parametrize("loss", [0.0, 0.005])
@@ -93,9 +99,10 @@ def test_a_stack_gets_what_its_rule_gets_in_our_quic_and_repeats(
     assert rates[0] == pytest.approx(rates[1], rel=0.33 if loss else 0.05)
 
 
-def test_quic_go_answers_marks_by_reductions_and_loses_less() -> None:
+@pytest.mark.parametrize("command", [QUIC_GO, [S2N, "cubic"]], ids=["quic-go", "s2n-quic"])
+def test_a_stack_with_ecn_answers_marks_by_reductions_and_loses_less(command: list[str]) -> None:
     def bottleneck(*, ecn: bool) -> dict[str, Any]:
-        flow = {"guest": {"command": built(QUIC_GO)}, "quic": {"ecn": ecn}}
+        flow = {"guest": {"command": built(command)}, "quic": {"ecn": ecn}}
         links = run(flow, qdisc={"kind": "codel", "ecn": True}).links.to_pylist()
         return next(link for link in links if link["id"] == "r0->r1")
 
@@ -122,3 +129,22 @@ def test_quiche_sends_short_datagrams_where_its_window_has_a_little_room() -> No
     # 1154 of 1200 bytes are payload: 17,300 full datagrams, and what is sent again.
     assert 17_000 < sent[1] < 18_500
     assert sent[0] > 2 * sent[1]
+
+
+def test_bbr2_of_quiche_stays_in_probe_rtt_where_half_a_bdp_is_less_than_its_least_window() -> None:
+    """cloudflare/quiche#2698: the window stays the initial one, whatever the path carries later."""
+    net = {
+        "rate": "1 Mbps",
+        "rtt": "20 ms",
+        "buffer": "160 pkt",
+        "schedule": {"steps": [{"at": "15 s", "rate": "20 Mbps"}]},
+    }
+
+    def goodput_mbps(flow: dict[str, Any]) -> float:
+        document = {"net": NET | net, "flows": [{"pair": 0, **flow}]}
+        document |= {"duration": "30 s", "warmup": "20 s"}
+        row = ackclock.Scenario.from_data(document).run().summary["flows"][0]
+        return float(row["goodput_bps"]) / 1e6
+
+    assert goodput_mbps({"guest": {"command": built([QUICHE, "bbr2_gcongestion"])}}) < 1
+    assert goodput_mbps({"transport": "quic", "cc": "bbr2"}) > 17

@@ -54,7 +54,7 @@ class Misbehaving(reno.Reno):
         elif RULE == "too-many":
             answer.datagrams = [(0, b"x")] * 8193
         elif RULE == "mark":
-            answer.datagrams.append((3, b"x"))
+            answer.datagrams.append((4, b"x"))
         elif RULE == "short-rtt":
             answer.state.srtt = 1_000_000
         elif RULE == "complete":

@@ -109,7 +109,7 @@ SENTENCES = {
     "long": "sent a datagram of 1201 bytes, expected 1 to 1200",
     "empty": "sent a datagram of 0 bytes",
     "too-many": "sent 8193 datagrams at once, expected 8192 at most",
-    "mark": "sent a datagram with mark 3",
+    "mark": "sent a datagram with mark 4",
     "short-rtt": "round trip of 1000000 ns, and propagation alone takes 40000000 ns",
     "complete": "reports that all is acknowledged, and nothing has arrived",
     "takes-back": "expected no fewer",

@@ -355,6 +355,9 @@ impl GuestEnd {
             let mut flags = if way == WAYS[1] { Flags::ACK } else { Flags::default() };
             if self.start.flags & start_flags::ECN != 0 && mark != marks::NOT_CAPABLE {
                 flags.set(Flags::ECT);
+                if mark == marks::CE {
+                    flags.set(Flags::CE);
+                }
                 if mark == marks::ECT_1 && way == WAYS[0] {
                     flags.set(Flags::ECT_1);
                 }

@@ -331,8 +331,8 @@ pub fn read_answer(frame: &mut Vec<u8>, answer: &mut Answer) -> Result<(), Strin
     }
     for _ in 0..count {
         let mark = fields.number::<1>("mark")? as u8;
-        if mark > marks::ECT_0 {
-            return Err(format!("sent a datagram with mark {mark}, expected 0, 1 or 2"));
+        if mark > marks::CE {
+            return Err(format!("sent a datagram with mark {mark}, expected 0 to 3"));
         }
         let length = fields.number::<2>("length of a datagram")? as usize;
         fields.take(length, "datagram")?;

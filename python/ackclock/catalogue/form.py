@@ -16,6 +16,7 @@ from ackclock import _core
 from ackclock._util import paths
 from ackclock._util.units import with_unit
 from ackclock.catalogue import schema
+from ackclock.catalogue.guest_programs import place_guests
 from ackclock.errors import Problem
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def problems(
     Parameters
     ----------
     data
-        The scenario as plain data.
+        The scenario as plain data; guests may be named in the place of controls.
     file
         Where it came from, for the messages.
     typed
@@ -116,7 +117,13 @@ def problems(
     -------
     list of Problem
         In the order of the scenario; empty if the form is valid.
+
+    Raises
+    ------
+    ScenarioError
+        The command of a guest cannot be read.
     """
+    data = place_guests(data)
     text = _form_of(data).problems(data, list(typed or ()), probe and _as_text(probe))
     return _read(text, file)
 

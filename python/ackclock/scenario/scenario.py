@@ -154,11 +154,9 @@ class Scenario(Frozen):
         self, data: dict[str, Any], file: Path | None, typed: Iterable[str] | None = None
     ) -> None:
         from ackclock.catalogue.form import problems
-        from ackclock.catalogue.guest_programs import place_guests
 
         name = None if file is None else str(file)
-        probe = partial(_first_problems, file=file)
-        found = problems(place_guests(data), name, typed=typed, probe=probe)
+        found = problems(data, name, typed=typed, probe=partial(_first_problems, file=file))
         if found:
             raise ScenarioError(found)
         nothing = dict.fromkeys(Scenario.__slots__)

@@ -65,7 +65,7 @@ def conform(
 
     SUITE is a name (bbr) or a folder with suite.toml. CONTROL is a registry name, a class as
     file.py:Class, or a table as '{kind = "bbr3", beta = 0.8}'; the names that its states and
-    probes must have are those of the suite. A program that speaks the guest protocol is
+    probes must have are those of the suite. A program that uses the guest protocol is
     'guest:COMMAND', as 'guest:target/guests/quiche bbr2_gcongestion'; bbr judges it by its packets,
     beside a control of ours: where both fail nothing is decided.
     """

@@ -56,7 +56,7 @@ def differ(
     Peers: linux, TCP of the running kernel over our links, in real time ("ackclock emulate").
     Released libraries that this build has ("make stacks"), in the place of our controls: s2n,
     controllers of s2n-quic; quinn and noq, whole connections. Simulators that are installed, which
-    get the scenario as a program: ns2, ns-2.35; ns3, ns-3. Programs that speak the guest protocol,
+    get the scenario as a program: ns2, ns-2.35; ns3, ns-3. Programs that use the guest protocol,
     in the place of the flows that have the control of the first one, if --against names them:
     'guest:COMMAND', as 'guest:target/guests/quiche cubic'.
     """

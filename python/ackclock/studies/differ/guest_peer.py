@@ -1,4 +1,4 @@
-"""Peers ``guest:COMMAND``: a program that speaks the guest protocol in the place of our flows."""
+"""Peers ``guest:COMMAND``: a program that uses the guest protocol in the place of our flows."""
 
 from __future__ import annotations
 

@@ -27,6 +27,8 @@ PEERS = {
     "s2n": "ackclock.studies.differ.shipped:s2n",
 }
 """By name, the function that makes a `Prepared` of scenario and options; imported on first use."""
+GUEST = "ackclock.studies.differ.guest_peer:guest"
+"""The same of a guest, with its command before them."""
 
 
 @dataclass(frozen=True)
@@ -153,9 +155,9 @@ def prepare(peer: str, scenario: Scenario, options: Options) -> Prepared:
         The peer is not there.
     """
     if peer.startswith(PREFIX):
-        from ackclock.studies.differ.guest_peer import guest
-
-        return guest(peer, scenario, options)
+        guest = pkgutil.resolve_name(GUEST)
+        prepared: Prepared = guest(peer, scenario, options)
+        return prepared
     make: Callable[[Scenario, Options], Prepared] = pkgutil.resolve_name(PEERS[peer])
     return make(scenario, options)
 

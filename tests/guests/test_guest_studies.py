@@ -15,6 +15,7 @@ from ackclock.dossier.bind import read_control
 from ackclock.errors import AckclockError, ScenarioError
 from ackclock.studies.conform import Conformance, conform
 from ackclock.studies.conform.judge import FAIL, PASS, UNDECIDED
+from ackclock.studies.conform.ranges import conform_over_ranges
 from ackclock.studies.differ.differ import differ
 
 RENO = Path(__file__).parents[2] / "examples/guests/python/reno.py"
@@ -107,6 +108,11 @@ def test_the_suite_of_packets_passes_ours_of_version_3_and_not_of_version_1() ->
     failed = {row.case for row in conform("bbr-packets", "bbr").rows if row.verdict == FAIL}
     # Its window in Startup is 2.89 BDP, its ProbeRTT comes each 10 s, and losses bound nothing.
     assert failed == {"1", "3", "7"}
+
+
+def test_ranges_are_of_controls_and_of_no_guest() -> None:
+    with pytest.raises(ScenarioError, match="ranges: are measured in segments of TCP"):
+        conform_over_ranges("bbr", GUEST)
 
 
 def test_differ_says_where_the_windows_of_a_guest_part_from_ours() -> None:

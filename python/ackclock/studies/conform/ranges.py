@@ -87,7 +87,7 @@ def conform_over_ranges(
     Raises
     ------
     ScenarioError
-        The suite has no ranges, or there is no such suite or control.
+        The suite has no ranges, there is no such suite or control, or it is a guest.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -98,6 +98,9 @@ def conform_over_ranges(
     if ranges is None:
         raise ScenarioError([Problem("ranges", f"the suite {conformance_suite.name} has none")])
     subject = read_under_test(conformance_suite, control, seed, folder)
+    if subject.is_guest:
+        message = "are measured in segments of TCP, which a guest does not have; expected a control"
+        raise ScenarioError([Problem("ranges", message)])
     paths = [
         _Place(f"{rate}, {rtt}", units.parse(rate, "rate"), units.parse(rtt, "duration"))
         for rate, rtt in product(ranges["rates"], ranges["rtts"])

@@ -137,6 +137,7 @@ def test_bbr2_of_quiche_stays_in_probe_rtt_where_half_a_bdp_is_less_than_its_lea
         "rate": "1 Mbps",
         "rtt": "20 ms",
         "buffer": "160 pkt",
+        "access_rate": "1 Gbps",
         "schedule": {"steps": [{"at": "15 s", "rate": "20 Mbps"}]},
     }
 

@@ -228,10 +228,10 @@ def _judge_check(
 
 def _begin(result_table: Any, base: Any) -> tuple[float | None, int | None]:
     """When what a query measured begins, and the sender's packet by then."""
-    column = result_table["since_s"] if "since_s" in result_table.column_names else ()
-    if not len(column) or column[0].as_py() is None:
+    rows = result_table.to_pylist()
+    if not rows or rows[0].get("since_s") is None:
         return None, None
-    since_s = float(column[0].as_py())
+    since_s = float(rows[0]["since_s"])
     first = """
         SELECT count(*) AS packet FROM packets
         WHERE event = 'arrival' AND time_s <= $1

@@ -256,15 +256,15 @@ def read_suite(folder: Path) -> Suite:
     states, probes = head.table("states"), head.table("probes")
     shared, ranges = head.table("scenario"), head.table("ranges")
     title, source = head.text("title"), head.text("source")
-    more = {key: head.text(key, "") for key in ("views", "beside", "unseen", "for_guests")}
+    more = [head.text(key, "").strip() for key in ("views", "beside", "unseen", "for_guests")]
     head.close()
     cases = tuple(_case(file, problems) for file in sorted((folder / "cases").glob("*.toml")))
     if not cases:
         problems.append(Problem("", "has no case; expected cases/*.toml", str(folder)))
     if problems:
         raise ScenarioError(problems)
-    about = (folder.name, title, source, states, probes, shared, cases, ranges or None)
-    return Suite(*about, **{key: text.strip() for key, text in more.items()})
+    name = folder.name
+    return Suite(name, title, source, states, probes, shared, cases, ranges or None, *more)
 
 
 def _load(file: Path, problems: list[Problem]) -> dict[str, Any]:

@@ -160,8 +160,7 @@ def write_tables(data: dict[str, Any]) -> dict[str, str]:
 
 
 def _list_cases(judged: dict[str, Any]) -> dict[str, str]:
-    rows = next(iter(judged.values()), {"rows": []})["rows"]
-    return {row["case"]: row["title"] for row in rows}
+    return {row["case"]: row["title"] for found in judged.values() for row in found["rows"]}
 
 
 def _shorten(row: dict[str, Any]) -> str:
@@ -183,7 +182,7 @@ def main() -> None:
     """Run what is named or all, and write data and page."""
     options = {word for word in sys.argv[1:] if word.startswith("--")}
     words = [word for word in sys.argv[1:] if word not in options]
-    data = {"networks": {}, "conform": {}}
+    data: dict[str, Any] = {"networks": {}, "conform": {}}
     if DATA.exists():
         data = json.loads(DATA.read_text(encoding="utf-8"))
     names = [] if "--page" in options else words or [*STACKS, *OURS]

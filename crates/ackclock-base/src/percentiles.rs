@@ -138,9 +138,12 @@ mod tests {
             assert!((times.at_s(rank) / expected - 1.0).abs() < 0.01, "{rank}");
         }
         assert!((times.mean_s() - 0.0505).abs() < 1e-12);
+        // As new: nothing of before counts, neither in classes nor in the mean.
         times.clear();
+        assert!(times.at_s(0.5).is_nan() && times.mean_s().is_nan() && times.count() == 0);
         times.note(Span::ZERO);
         assert_eq!((times.at_s(0.0), times.at_s(1.0), times.count()), (0.0, 0.0, 1));
+        assert_eq!(times.mean_s(), 0.0);
     }
 
     #[test]

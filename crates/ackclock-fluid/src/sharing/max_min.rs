@@ -107,5 +107,7 @@ mod tests {
     #[test]
     fn weights_scale_the_level() {
         assert_eq!(share_among(9.0, &[10.0, 10.0], &[1.0, 2.0]), [3.0, 6.0]);
+        // The first needs less than its three parts of 12; the others share 9, by one and two.
+        assert_eq!(share_among(12.0, &[3.0, 10.0, 10.0], &[3.0, 1.0, 2.0]), [3.0, 3.0, 6.0]);
     }
 }

@@ -290,6 +290,31 @@ mod tests {
         assert_eq!(order, [2, 3, 0, 4, 5, 1, 6, 7]);
     }
 
+    /// Of two turns of headers one was had while data waited. The packet then becomes a header as another arrives, by a coin,
+    /// and a header leaves with no data behind it: data that comes later waits for two again.
+    #[test]
+    fn turns_of_headers_count_while_data_waits() {
+        let mut emptied = 0;
+        for seed in 0..20 {
+            let mut bench = bench(2000, serde_json::json!({ "ratio": 2 }));
+            bench.rng = crate::rng::Stream::new(seed, crate::rng::Purpose::Qdisc, 0);
+            bench.arrive_with(0, 1000, DATA);
+            bench.arrive_with(0, 40, Flags::ACK);
+            bench.arrive_with(0, 950, Flags::ACK);
+            assert_eq!(bench.depart().unwrap().packet.seq, 1);
+            bench.arrive_with(0, 1000, DATA);
+            if bench.qdisc.data.len() > 0 {
+                continue;
+            }
+            emptied += 1;
+            assert_eq!(bench.depart().unwrap().packet.seq, 2);
+            bench.arrive_with(0, 1000, DATA);
+            let sizes: Vec<u16> = sent(&mut bench).into_iter().map(|packet| packet.1).collect();
+            assert_eq!(sizes, [64, 64, 1000]);
+        }
+        assert!(emptied > 0);
+    }
+
     /// Behind the packet that leaves wait 0 to 9 of 1000 bytes: none is marked up to 2000, half at 4500 of [2000, 7000], all
     /// above.
     #[test]

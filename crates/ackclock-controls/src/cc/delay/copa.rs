@@ -424,4 +424,17 @@ mod tests {
             near::<9>(control.velocity, 1.0);
         }
     }
+
+    /// A round begins with 100, the window falls to 50 and turns. At the next round 60 are more than 50 where it turned: one
+    /// round trip in the new direction, though it is less than what the round began with.
+    #[test]
+    fn after_a_turn_the_direction_of_a_round_trip_is_counted_from_there() {
+        let mut control = copa();
+        control.params.turn_at_once = true;
+        (control.velocity, control.direction, control.steady) = (4.0, Direction::Down, 3);
+        control.round_cwnd = 100.0;
+        control.turn(Direction::Up, 50.0);
+        control.begin_round(1, 60.0);
+        assert_eq!((control.direction, control.steady), (Direction::Up, 1));
+    }
 }

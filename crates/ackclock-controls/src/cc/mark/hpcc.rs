@@ -286,9 +286,10 @@ mod tests {
         let second = report(&mut control, 3, 12, &[port(20, 250_000, 12_500)]);
         near::<6>(first, 125_000.0 * 0.95 / 1.1 + 1000.0);
         near::<9>(second, first);
-        // The one after segment 10 begins the next.
-        let third = report(&mut control, 11, 20, &[port(30, 375_000, 12_500)]);
-        let fourth = report(&mut control, 12, 21, &[port(40, 500_000, 12_500)]);
+        // All before segment 10 is acknowledged: that is still of it. The one after segment 10 begins the next.
+        near::<9>(report(&mut control, 10, 19, &[port(30, 375_000, 12_500)]), first);
+        let third = report(&mut control, 11, 20, &[port(40, 500_000, 12_500)]);
+        let fourth = report(&mut control, 12, 21, &[port(50, 625_000, 12_500)]);
         near::<9>(third, first);
         near::<6>(fourth, third * 0.95 / 1.1 + 1000.0);
     }

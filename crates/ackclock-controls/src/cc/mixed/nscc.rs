@@ -464,6 +464,20 @@ mod tests {
         assert!(flow.ack(1.0, 1, 1.5, false) - fast < 251.0);
     }
 
+    /// 15 packets, one that waited 1.5 us, and 10 more are not more than the window of 20 in a row: 3e8 x 10000 x 8.5 us over
+    /// the window, and no quarter.
+    #[test]
+    fn a_packet_that_waited_begins_the_count_of_those_that_did_not_anew() {
+        let mut flow = Flow::new(20);
+        flow.ack(1.0, 15, 0.5, false);
+        let before = flow.ack(1.0, 1, 1.5, false);
+        let gain = 3e8 * (10_000.0 * 8.5e-6 + 1000.0 * 7.5e-6) / before;
+        let after = flow.ack(1.0, 10, 0.5, false);
+        assert!(near(after, before + gain, 1e-9), "{before} {after}");
+        // 20 more, 30 in a row.
+        assert!(near(flow.ack(1.0, 20, 0.5, false), after + 5000.0, 1e-9));
+    }
+
     /// The average reaches D after n marked samples of 36 us: 36 (1 - 0.9875^n); beyond 9 us (n = 23) a mark with delay reduces,
     /// once per 12 us.
     #[test]

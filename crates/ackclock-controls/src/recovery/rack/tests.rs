@@ -316,6 +316,29 @@ fn era_linux_begins_a_recovery_when_a_retransmission_is_lost_after_a_timeout() {
     }
 }
 
+/// 4 left 50 ms before the timeout, which does not give it up, and 5 after it arrives. When the wait for reordering ends, at
+/// 450 + 101 + 25 ms, 4 is lost for the first time: that begins a recovery in Linux (`tcp_rack_reo_timeout`), and none by
+/// RFC 8985.
+#[test]
+fn era_linux_begins_a_recovery_when_the_wait_for_reordering_ends_after_a_timeout() {
+    for era in [Era::Rfc, Era::Linux] {
+        let mut bench = Bench::plain();
+        bench.rack.is_linux = era == Era::Linux;
+        bench.rack.reordering_seen = true;
+        bench.send(0..4);
+        bench.acknowledge(101, 1, &[]);
+        bench.send([450, 460]);
+        bench.rack.on_rto(&mut bench.board, at(500));
+        assert_eq!(bench.rack.losses(), [1, 2, 3]);
+        assert_eq!(bench.leave(500, 3.0, false), [Next::Retransmit(1)]);
+        assert!(bench.acknowledge(561, 1, &[(5, 6)]).entered.is_none());
+        assert_eq!(bench.rack.deadline(), at(576));
+        let digest = bench.rack.on_timer(&mut bench.board, at(576));
+        assert_eq!(bench.rack.losses(), [4]);
+        assert_eq!(digest.entered.is_some(), era == Era::Linux);
+    }
+}
+
 /// A DSACK widens the window; 16 recoveries without one make it what it was, 15 do not (RFC 8985 section 6.2 step 4).
 #[test]
 fn a_window_that_was_widened_is_given_up_after_sixteen_recoveries() {

@@ -132,6 +132,28 @@ fn flows_over_equal_paths_leave_a_spine_that_fails() {
     assert!([0, 2, 3].map(fifth).iter().sum::<u64>() > 20_000);
 }
 
+/// With a hash each direction of a flow draws for itself, after a failure as before it: with the spine that failed both are
+/// back on their first ways.
+#[test]
+fn data_and_acknowledgements_return_to_their_own_ways() {
+    let outcome = run(json!({
+        "net": {"kind": "leaf-spine", "leaves": 2, "spines": 4, "hosts": 8, "rate": "1 Gbps", "delay": "5 us", "buffer": "200 pkt"},
+        "flows": (0..8).map(|i| json!({"src": format!("h{i}"), "dst": format!("h{}", i + 8), "size": "10 kB"}))
+            .collect::<Vec<_>>(),
+        "links": [{"link": ["*->s1", "s1->*"], "down": [{"from": "10 ms", "until": "15 ms"}]}],
+        "reroute_after": "1 ms", "duration": "20 ms",
+    }));
+    let mut moved = [0, 0];
+    for flow in &outcome.plan.flows {
+        let moves = flow.further.iter().flat_map(|further| further.moves.iter().flatten());
+        for (moves, moved) in moves.zip(&mut moved) {
+            assert!(moves.last().is_none_or(|&(_, path)| path == 0), "{moves:?}");
+            *moved += usize::from(!moves.is_empty());
+        }
+    }
+    assert!(moved.iter().all(|&flows| flows > 1), "{moved:?}");
+}
+
 #[test]
 fn a_wrong_failure_or_move_is_answered_by_its_key() {
     let first = |extra: Value| problems(&two_ways(extra)).into_iter().next().unwrap();

@@ -351,6 +351,38 @@ mod tests {
         assert!(bench.dropped.is_empty());
     }
 
+    /// Of waits about the target and the threshold of marks: what is said of a packet on its arrival is what is said when it
+    /// leaves, and leaves the state as it was, however much waits behind it.
+    #[test]
+    fn what_is_foreseen_of_a_packet_is_what_happens_and_changes_nothing() {
+        let rng = &mut Stream::new(1, crate::rng::Purpose::Qdisc, 0);
+        let target = Params::default().target;
+        for threshold in [None, Some(Span::from_millis(2)), Some(target)] {
+            let params = Params { ce_threshold: threshold, ..Params::default() };
+            let codel = Codel::new(params, &env()).unwrap();
+            let around = |span: Span| [Span(span.0 - 1), span, Span(span.0 + 1)];
+            let waits = around(threshold.unwrap_or(target)).into_iter().chain(around(target));
+            for wait in waits.chain([Span::ZERO, target * 10]) {
+                for (flags, bytes) in [(0, 0), (0, 9000), (Flags::ECT.0, 0), (Flags::ECT.0, 9000)] {
+                    let packet = Packet::new(crate::ids::FlowId(0), 0, 1000, Flags(flags));
+                    let foreseen = codel.foresee(&packet, wait);
+                    assert_eq!(foreseen.is_some(), wait < target, "{wait:?}");
+                    let Some(verdict) = foreseen else { continue };
+                    let now = Time::ZERO + wait;
+                    let queue =
+                        QueueState { now, packets: 9, bytes: crate::units::Bytes(bytes), key: 0 };
+                    let mut after = codel.clone();
+                    assert_eq!(after.on_dequeue(&packet, Time::ZERO, &queue, rng), verdict);
+                    assert_eq!(
+                        format!("{after:?}"),
+                        format!("{codel:?}"),
+                        "{wait:?} {threshold:?}"
+                    );
+                }
+            }
+        }
+    }
+
     #[test]
     fn capable_packets_are_marked() {
         let mut bench = bench(Params { ecn: true, ..Params::default() });

@@ -259,6 +259,21 @@ mod tests {
         assert_eq!(sent.collect::<Vec<_>>(), [0, 0, 1, 0, 0, 0, 1]);
     }
 
+    /// Of a quantum of 2500 B 500 are left as gold has no more: they are lost, by its service or by what is pushed out. With
+    /// them its next turn would have three packets, not two.
+    #[test]
+    fn what_is_left_of_a_quantum_ends_with_what_waits() {
+        let mut bench = two([2.5, 1.0], Limit::NONE);
+        bench.arrive(0, 1000);
+        bench.arrive(0, 1000);
+        assert!(bench.depart().is_some() && bench.depart().is_some());
+        for flow in [0, 0, 0, 0, 1] {
+            bench.arrive(flow, 1000);
+        }
+        let sent = std::iter::from_fn(|| bench.depart()).map(|t| t.packet.flow.0);
+        assert_eq!(sent.collect::<Vec<_>>(), [0, 0, 1, 0, 0]);
+    }
+
     #[test]
     fn a_class_that_is_held_back_lets_the_others_pass() {
         let mut bench = two([2.0, 1.0], Limit::NONE);

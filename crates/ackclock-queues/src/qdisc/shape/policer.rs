@@ -115,6 +115,20 @@ mod tests {
         assert!(bench.dropped.iter().all(|&(_, reason)| reason == DropReason::Policed));
     }
 
+    /// 10 Mbit/s for 100 ms are 125 kB; of 6400 bit/s 80 bytes would be less than a packet.
+    #[test]
+    fn the_bucket_left_out_is_what_the_link_sends_in_a_tenth_of_a_second_and_a_packet_at_least() {
+        for (rate, expected) in [(10_000_000, 125), (6400, 1)] {
+            let env = QdiscEnv { rate: crate::units::BitRate(rate), ..env() };
+            let policer = Policer::new(serde_json::from_value(json!({})).unwrap(), &env).unwrap();
+            let mut bench = Bench::new(policer);
+            for _ in 0..expected + 5 {
+                bench.arrive(0, 1000);
+            }
+            assert_eq!(bench.qdisc_len(), expected, "{rate}");
+        }
+    }
+
     #[test]
     fn what_passes_waits_in_the_queue_discipline_that_is_named() {
         let table = json!({ "rate": "8 Mbps", "burst": "9 kB",

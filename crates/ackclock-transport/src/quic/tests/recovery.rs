@@ -2,7 +2,7 @@
 
 use super::wire::{Fate, Setup};
 use super::{at, ms};
-use crate::cc::{SentRecord, Signal};
+use crate::cc::{Ack, Congestion, CongestionControl, SentRecord, Signal, Window};
 use crate::endpoint::Endpoint;
 use crate::quic::sent::{Outage, SentPackets};
 use crate::quic::{QuicConfig, rtt::Rtt};
@@ -230,5 +230,33 @@ fn packets_are_paced_at_a_quarter_above_the_window_s_rate_after_a_burst() {
     for pair in times[3..].windows(2) {
         let gap = pair[1].since(pair[0]).seconds();
         assert!((gap - 0.01608).abs() < 1e-9, "{gap}");
+    }
+}
+
+/// Has one window for ever.
+struct Fixed(f64);
+
+impl CongestionControl for Fixed {
+    fn on_ack(&mut self, _window: &mut Window, _ack: &Ack) {}
+    fn on_congestion(&mut self, _window: &mut Window, _event: &Congestion) {}
+    fn initial_window(&self) -> Option<f64> {
+        Some(self.0)
+    }
+    fn uses_slow_start(&self) -> bool {
+        false
+    }
+}
+
+/// Of a window with a fraction only whole packets are in flight: RFC 9002, section 7, "MUST NOT send a packet if it would
+/// cause `bytes_in_flight` to be larger than the congestion window".
+#[test]
+fn no_packet_leaves_for_which_the_window_has_part_of_the_room() {
+    for (window, packets) in [(2.0, 2), (2.5, 2), (2.99, 2), (3.0, 3), (7.5, 7)] {
+        let setup = Setup { cc: Some(Box::new(Fixed(window))), ..Setup::new() };
+        let mut wire = setup.segments(100).start();
+        for round in 1..=5u64 {
+            wire.run(at(200 * round + 150));
+            assert_eq!(wire.data().count() as u64, packets * round, "{window} {round}");
+        }
     }
 }

@@ -237,6 +237,28 @@ fn two_congested_recoveries_lower_the_rate_to_what_came() {
     }
 }
 
+/// Between two Recoveries with signals one without, or one after which the rate has risen: the two are not in a row.
+#[test]
+fn congested_recoveries_count_in_a_row() {
+    for (congested, acked) in [(false, 70), (true, 95)] {
+        let mut bench = Bench::cruising();
+        for (congested, acked) in [(true, 70), (congested, acked), (true, 70)] {
+            let control = &mut bench.control;
+            control.reset_growth();
+            (control.state, control.alpha, control.congested) =
+                (State::Recovery, RECOVERY_ALPHA, congested);
+            // The push before it raised the rate.
+            if acked == 95 {
+                (control.push_alpha, control.nominal_rate) = (PUSH_ALPHA, 950.0);
+            }
+            control.begin_era();
+            control.recent_rate = 0.0;
+            bench.era(acked, 100);
+        }
+        near::<9>(bench.control.nominal_rate, if congested { 950.0 } else { 800.0 });
+    }
+}
+
 /// 100 segments in 100 ms for two eras in which the flight is full; then Recovery, and Cruising at what came.
 #[test]
 fn a_saved_window_is_tried_for_two_eras() {

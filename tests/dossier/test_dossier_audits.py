@@ -11,7 +11,15 @@ import pytest
 from ackclock.cli.main import main
 from ackclock.dossier import audits, form
 from ackclock.dossier.bind import Control
-from ackclock.reproduce.run.predict import REST
+from ackclock.reproduce.run.predict import (
+    CHECK_S,
+    FIGURE_S,
+    FIGURES_START_S,
+    REST,
+    RUN_S,
+    START_S,
+    SWEEP_S,
+)
 from ackclock.studies.adversary.found import FRESH_SEEDS
 from ackclock.studies.adversary.search import SEEDS
 from ackclock.studies.late_comer.situations import TIERS, documents
@@ -143,8 +151,10 @@ def test_what_comes_after_the_runs_is_predicted_and_figures_only_if_they_are_wri
         rows = json.loads(run(*words, *more, "--dry-run", "--json"))
         return next(row["cpu_s"] for row in rows if row["study"] == REST)
 
-    # 1.05 s by the constants, 2.8 s with a figure; the machine's speed is measured each time.
-    assert 0 < 1.5 * rest_s() < rest_s("--out", str(at / "drawn"))
+    without, drawn = rest_s(), rest_s("--out", str(at / "drawn"))
+    assert drawn - without == pytest.approx(FIGURES_START_S + FIGURE_S)
+    # Two studies with two runs each, and a check.
+    assert without == pytest.approx(START_S + 2 * SWEEP_S + 4 * RUN_S + CHECK_S)
 
 
 def test_a_part_of_a_profile_has_no_audits(saved):

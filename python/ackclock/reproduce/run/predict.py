@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +29,6 @@ SWEEP_S, RUN_S = 0.05, 0.004
 
 CHECK_S, FIGURE_S = 0.045, 0.75
 """CPU time of a judged check, and of a figure in its three files [s]."""
-
-REFERENCE_S = 0.0105
-"""CPU time of `_measure_python` on the processor on which the constants were measured [s]."""
 
 
 @dataclass(frozen=True)
@@ -133,14 +128,13 @@ def predict_rest(costs: Sequence[StudyCost], claims: Sequence[Claim], figures: i
     figures
         How many are drawn.
     """
-    factor = _measure_python() / REFERENCE_S
     checks = sum(len(claim.checks) for claim in claims if not claim.same_as)
     drawing_s = FIGURES_START_S * (figures > 0) + FIGURE_S * figures
     rest_s = START_S + SWEEP_S * len(costs) + drawing_s
     looks = max((cost.looks for cost in costs), default=1)
     least_s = rest_s + CHECK_S * checks + RUN_S * sum(cost.runs for cost in costs)
     most_s = rest_s + CHECK_S * checks * looks + RUN_S * sum(cost.most_runs for cost in costs)
-    return StudyCost(REST, 0, 0, 0, 0, factor * least_s, factor * most_s)
+    return StudyCost(REST, 0, 0, 0, 0, least_s, most_s)
 
 
 def sum_costs(costs: Sequence[StudyCost], workers: int) -> tuple[float, float]:
@@ -157,18 +151,3 @@ def sum_costs(costs: Sequence[StudyCost], workers: int) -> tuple[float, float]:
         sum(cost.cpu_s / (1 if cost.study == REST else workers) for cost in costs),
         sum(cost.most_cpu_s / (1 if cost.study == REST else workers) for cost in costs),
     )
-
-
-def _measure_python() -> float:
-    """CPU time of work like that of tables and verdicts, the middle of five [s]."""
-    rows = [{"study": f"study {n % 7}", "replicate": n, "value": n / 7} for n in range(2000)]
-
-    def work() -> float:
-        before = time.process_time()
-        groups: dict[str, list[float]] = {}
-        for row in json.loads(json.dumps(rows)):
-            groups.setdefault(row["study"], []).append(row["value"])
-        sorted(sum(values) for values in groups.values())
-        return time.process_time() - before
-
-    return sorted(work() for _ in range(5))[2]

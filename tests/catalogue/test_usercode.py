@@ -172,6 +172,20 @@ def test_cadence_ack_calls_for_every_acknowledgement():
     assert all(acks == 1 and low == rtt for _, _, acks, _, rtt, low in calls)
 
 
+def test_calls_of_python_are_predicted_each_with_what_it_takes():
+    flows = scenario(ac.cc.Aimd(count="acks")).run().summary["flows"]
+    delivered = sum(flow["delivered_packets"] for flow in flows)
+
+    def predict_calls(mine, shipped):
+        return (scenario(*mine).cost().cpu_s - scenario(*shipped).cost().cpu_s) / 1.3e-6
+
+    # An ACK for two packets. The queue is at both ends of the link, and ACKs pass it too.
+    control = predict_calls([sample("Aimd")], [ac.cc.Aimd(count="acks")])
+    assert control == pytest.approx(delivered / 2, rel=0.1)
+    queue = predict_calls(["aimd", sample("DropTail")], ["aimd", "red"])
+    assert queue == pytest.approx(1.5 * delivered, rel=0.1)
+
+
 def test_cadence_round_calls_once_per_round_trip_and_adds_up():
     calls, flow = counting("round")
     rtt = flow["srtt_mean_s"]

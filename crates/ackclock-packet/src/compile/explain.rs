@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::plan::{Plan, PlanFlow, PlanLink, PlanSender};
+use super::plan::{PYTHON, Plan, PlanFlow, PlanLink, PlanSender};
 use super::work::Passages;
 use super::work::timers::Timers;
 use crate::error::Problem;
@@ -29,6 +29,8 @@ mod cost {
     /// A packet that is handed to a guest, and what starting its two programs takes; what it computes is not known.
     pub(super) const GUEST: f64 = 30e-6;
     pub(super) const GUESTS: f64 = 0.05;
+    /// An acknowledgement that a control in Python reads, a packet at a queue in Python; what their code computes is little.
+    pub(super) const CALL: f64 = 1.3e-6;
     /// A run.
     pub(super) const RUN: f64 = 150e-6;
     /// Flows whose state fills the caches; beyond, everything takes up to so many times as long.
@@ -216,7 +218,8 @@ pub fn predict(plan: &Plan) -> Predicted {
     let hop_s = |(link, packets): (&PlanLink, &f64)| {
         let settings = &link.settings;
         let is_fifo = settings.qdisc.kind() == "fifo" && !settings.is_impaired();
-        packets * if is_fifo { cost::FIFO } else { cost::DISCIPLINE }
+        let call = if settings.qdisc.kind().starts_with(PYTHON) { cost::CALL } else { 0.0 };
+        packets * (call + if is_fifo { cost::FIFO } else { cost::DISCIPLINE })
     };
     let hops_s: f64 = plan.links.iter().zip(&passages.links).map(hop_s).sum();
     let ends: f64 = passages.ends.iter().flatten().sum();
@@ -227,8 +230,8 @@ pub fn predict(plan: &Plan) -> Predicted {
     let fill = plan.flows.len() as f64 / cost::CACHED_FLOWS;
     let slower = 1.0 + (cost::UNCACHED - 1.0) * fill / (1.0 + fill);
     let packets_s = hops_s + ends * cost::END;
-    let guests_s: f64 = (0..plan.flows.len()).map(|f| guest_s(plan, &passages, f)).sum();
-    let cpu_s = slower * (packets_s + ticks_s) + guests_s + recorded_rows * cost::ROW + fixed_s;
+    let code_s: f64 = (0..plan.flows.len()).map(|f| code_s(plan, &passages, f)).sum();
+    let cpu_s = slower * (packets_s + ticks_s) + code_s + recorded_rows * cost::ROW + fixed_s;
     let (dearest, dearest_s) = dearest(plan, &passages, &timers, packets_s);
     Predicted {
         packet_hops,
@@ -244,12 +247,21 @@ pub fn predict(plan: &Plan) -> Predicted {
     }
 }
 
-/// What a flow takes because a program is both its ends [s].
-fn guest_s(plan: &Plan, passages: &Passages, f: usize) -> f64 {
-    if !plan.flows[f].has_guest() {
-        return 0.0;
+/// What a flow takes because a program is both its ends, or its control is a class of Python [s]. How often such a class is
+/// called only it knows: at most for each acknowledgement.
+fn code_s(plan: &Plan, passages: &Passages, f: usize) -> f64 {
+    let flow = &plan.flows[f];
+    if flow.has_guest() {
+        return cost::GUESTS + passages.ends[f].iter().sum::<f64>() * cost::GUEST;
     }
-    cost::GUESTS + passages.ends[f].iter().sum::<f64>() * cost::GUEST
+    match &*flow.sender {
+        PlanSender::Tcp { cc, .. } | PlanSender::Quic { cc, .. }
+            if cc.kind().starts_with(PYTHON) =>
+        {
+            passages.ends[f][1] * cost::CALL
+        }
+        _ => 0.0,
+    }
 }
 
 /// The key that causes most of the time, and how much [s]; `packets_s` is that of all packets.
@@ -283,8 +295,8 @@ fn dearest(plan: &Plan, passages: &Passages, timers: &[Timers], packets_s: f64) 
             _ => "",
         };
         take(&first.path, key, if all > 0.0 { packets_s * of / all } else { 0.0 });
-        let guests_s = (begin..end).map(|f| guest_s(plan, passages, f)).sum();
-        take(&first.path, ".guest", guests_s);
+        let key = if first.has_guest() { ".guest" } else { ".cc" };
+        take(&first.path, key, (begin..end).map(|f| code_s(plan, passages, f)).sum());
         begin = end;
     }
     most

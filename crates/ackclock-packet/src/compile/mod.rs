@@ -20,8 +20,8 @@ pub use explain::{Explained, Predicted, explain, predict};
 pub(crate) use flows::MAX_FLOWS;
 pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{
-    Direction, Failures, FurtherPaths, GUEST, LinkSettings, Plan, PlanBranch, PlanFlow, PlanGroup,
-    PlanJob, PlanLink, PlanPfc, PlanSender, PlanSwitches, PlanWait, Schedule,
+    Direction, Failures, FurtherPaths, GUEST, LinkSettings, PYTHON, Plan, PlanBranch, PlanFlow,
+    PlanGroup, PlanJob, PlanLink, PlanPfc, PlanSender, PlanSwitches, PlanWait, Schedule,
 };
 pub use spelled_out::{SpelledOut, spell_out};
 pub(crate) use switches::MOST_CLASSES;

@@ -512,6 +512,9 @@ impl PlanFlow {
 /// Name of what is in the place of a control where a program is both ends of a flow.
 pub const GUEST: &str = "guest";
 
+/// Begins the name of a control or a queue that is a class of Python.
+pub const PYTHON: &str = "python:";
+
 impl PlanFlow {
     /// Whether a program is both its ends.
     pub fn has_guest(&self) -> bool {

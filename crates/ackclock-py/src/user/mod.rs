@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ackclock_core::cc::{CcEnv, CongestionControl};
-use ackclock_core::compile::GUEST;
+use ackclock_core::compile::{GUEST, PYTHON};
 use ackclock_core::error::Problem;
 use ackclock_core::packet::{Custom, Ends, EndsEnv, Made, Place};
 use ackclock_core::qdisc::managed::Managed;
@@ -27,9 +27,6 @@ use pyo3::prelude::*;
 use serde_json::Value;
 
 use crate::shipped::LIBRARIES;
-
-/// Prefix of the kinds of user-defined algorithms.
-const PREFIX: &str = "python:";
 
 /// How a user's code failed.
 pub(crate) enum Failure {
@@ -173,7 +170,7 @@ impl UserCode {
         location: Place<'_>,
         build: impl FnOnce(&Bound<'_, PyAny>, Owner) -> PyResult<T>,
     ) -> Option<Result<T, Problem>> {
-        let make = self.make.as_ref().filter(|_| spec.kind().starts_with(PREFIX))?;
+        let make = self.make.as_ref().filter(|_| spec.kind().starts_with(PYTHON))?;
         let word = if room == "cc" { "flow" } else { "link" };
         Some(Python::attach(|py| {
             let built = (|| {

@@ -192,14 +192,13 @@ def _dry_run(
     from ackclock._util.text_table import table
     from ackclock.experiments.executors.local import cores
     from ackclock.experiments.store import look
-    from ackclock.reproduce.run.predict import predict_rest, predict_studies, sum_costs
+    from ackclock.reproduce.run.predict import predict_rest, predict_studies
     from ackclock.reproduce.run.reproduction import find_wanted
 
     opened_store = look(means.store)
     wanted = [(paper, *find_wanted(paper, figures, claims)) for paper in papers]
     studies = sum(len(needed) for *_, needed in wanted)
     rows: list[dict[str, Any]] = []
-    total_s = most_s = 0.0
     workers = means.workers or cores()
     for paper, drawn, judged, needed in wanted:
         costs = list(
@@ -210,10 +209,9 @@ def _dry_run(
         drawable = [figure for figure in drawn if not figure.not_drawable]
         costs.append(predict_rest(costs, judged, len(drawable)))
         for cost in costs:
-            least, most = sum_costs([cost], workers)
-            rows.append({"paper": paper.name, **cost.to_row(), "seconds": least,
-                         "most_seconds": most})  # fmt: skip
-            total_s, most_s = total_s + least, most_s + most
+            least_s, most_s = cost.seconds(workers)
+            times = {"seconds": least_s, "most_seconds": most_s}
+            rows.append({"paper": paper.name, **cost.to_row(), **times})
     if as_json:
         print_json(rows)
         return
@@ -225,11 +223,12 @@ def _dry_run(
     ]
     head = ["paper", "study", "points", "runs", "at most", "stored", "predicted"]
     click.echo(table(head, cells, most=1000))
-    click.echo(f"\ntier {tier}: about {working_time(total_s)} for what is not stored")
+    total, most_total = (
+        working_time(sum(row[key] for row in rows)) for key in ("seconds", "most_seconds")
+    )
+    click.echo(f"\ntier {tier}: about {total} for what is not stored")
     if any(row["most_runs"] > row["runs"] for row in rows):
-        click.echo(
-            f"with more replicates, if all claims stay undecided: about {working_time(most_s)}"
-        )
+        click.echo(f"with more replicates, if all claims stay undecided: about {most_total}")
 
 
 def _list_papers(*, as_json: bool) -> str:

@@ -64,7 +64,8 @@ def read_subject(
             value = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError as error:
             raise AckclockError(f"{text}: not a table as TOML has it: {error}") from None
-    value = _read_guest(value, folder) or _name_file(value, folder)
+    guest = _read_guest(value, folder)
+    value = guest or _name_file(value, folder)
     try:
         Scenario.from_data(trial(value)).check()
     except ScenarioError as error:
@@ -74,8 +75,8 @@ def read_subject(
             if f".{key}" in p.path
         ]
         raise ScenarioError(list(dict.fromkeys(found)) or list(error.problems)) from None
-    if isinstance(value, dict) and value.get("kind") == "guest":
-        return Subject(str(value["name"]), value)
+    if guest is not None:
+        return Subject(str(guest["name"]), guest)
     name = value if isinstance(value, str) else value.get("class", value["kind"])
     return Subject(str(name).rpartition(":")[2], value)
 

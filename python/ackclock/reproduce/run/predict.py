@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock.experiments.plan import share_sample
-from ackclock.reproduce.run.reproduction import count_looks, count_most, find_designs
+from ackclock.reproduce.run.reproduction import count_looks, count_most, find_designs, find_limit
 from ackclock.reproduce.run.studies import sweep_of
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ackclock.reproduce.paper import Claim, PaperData
     from ackclock.reproduce.run.studies import Means
 
-__all__ = ["REST", "StudyCost", "predict_rest", "predict_studies", "sum_costs"]
+__all__ = ["REST", "StudyCost", "predict_rest", "predict_studies"]
 
 REST = "tables, verdicts, figures"
 """Name of the row of what is no run."""
@@ -45,6 +45,8 @@ class StudyCost:
         Runs if what is judged stays undecided.
     cpu_s, most_cpu_s
         Time of one core of the runs at first that are not stored, and of all [s].
+    looks
+        How often its numbers are judged at most.
     """
 
     study: str
@@ -55,7 +57,17 @@ class StudyCost:
     cpu_s: float
     most_cpu_s: float
     looks: int = 1
-    """How often its numbers are judged at most."""
+
+    def seconds(self, workers: int) -> tuple[float, float]:
+        """Predict the time until it is done, at first and at most [s].
+
+        Parameters
+        ----------
+        workers
+            Runs at a time; what is no run is on one processor.
+        """
+        processors = 1 if self.study == REST else workers
+        return self.cpu_s / processors, self.most_cpu_s / processors
 
     def to_row(self) -> dict[str, Any]:
         """Give it as plain data."""
@@ -93,7 +105,7 @@ def predict_studies(
     PaperError
         A study is wrong.
     """
-    limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
+    limit = find_limit(paper, tier)
     designs = find_designs(paper, claims)
     needed = [paper.studies[name] for name in studies if tier not in paper.studies[name].skipped]
     most_points = share_sample(len(needed) if of is None else of)
@@ -135,19 +147,3 @@ def predict_rest(costs: Sequence[StudyCost], claims: Sequence[Claim], figures: i
     least_s = rest_s + CHECK_S * checks + RUN_S * sum(cost.runs for cost in costs)
     most_s = rest_s + CHECK_S * checks * looks + RUN_S * sum(cost.most_runs for cost in costs)
     return StudyCost(REST, 0, 0, 0, 0, least_s, most_s)
-
-
-def sum_costs(costs: Sequence[StudyCost], workers: int) -> tuple[float, float]:
-    """Sum up the time that a reproduction takes, at first and at most [s].
-
-    Parameters
-    ----------
-    costs
-        Of its studies, and of the rest, which is on one processor.
-    workers
-        Runs at a time.
-    """
-    return (
-        sum(cost.cpu_s / (1 if cost.study == REST else workers) for cost in costs),
-        sum(cost.most_cpu_s / (1 if cost.study == REST else workers) for cost in costs),
-    )

@@ -30,6 +30,7 @@ __all__ = [
     "count_looks",
     "count_most",
     "find_designs",
+    "find_limit",
     "find_wanted",
     "reproduce",
 ]
@@ -190,7 +191,7 @@ def reproduce(
     for name in paper.studies:
         if name not in study_results:
             missing.setdefault(name, "not run: only a part of the paper was requested")
-    limit = paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0)
+    limit = find_limit(paper, tier)
     designs = find_designs(paper, wanted_claims)
     looks = {
         name: 1 if name in designs else count_looks(sweep, limit) for name, sweep in sweeps.items()
@@ -282,6 +283,17 @@ def find_designs(paper: PaperData, claims: Sequence[Claim]) -> set[str]:
     """
     designs = [check for claim in claims for check in claim.checks if check.is_design]
     return set(studies_of(paper, *(check.measure for check in designs)))
+
+
+def find_limit(paper: PaperData, tier: str) -> int:
+    """Find how many replicates studies get at most while claims are undecided; 0: no more of them.
+
+    Parameters
+    ----------
+    paper, tier
+        The paper, and how much of it.
+    """
+    return int(paper.about.get("tiers", {}).get(tier, {}).get("replicates", 0))
 
 
 def count_most(sweep: Sweep, limit: int) -> int:

@@ -69,6 +69,7 @@ def test_clumps_of_any_busy_time_are_what_a_bucket_must_exceed(is_first):
     assert estimate_bucket(evidence, RATE, rates) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("qdisc", "is_shaper"), [("shaper", True), ("fifo", False)])
 def test_a_capture_shows_the_bucket_of_a_shaper_and_none_of_a_link(tmp_path, qdisc, is_shaper):
     tokens = {"kind": "shaper", "rate": "10 Mbps", "burst": "40 kB"}

@@ -29,6 +29,7 @@ def path_of(tmp_path, *, at="sender", tcp=None, duration="8 s", cc="cubic", **ne
     return estimate(gather(read_trace(file).flows[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", ["sender", "receiver"])
 def test_rate_delay_and_buffer_of_a_full_queue(tmp_path, at):
     path = path_of(tmp_path, at=at, tcp={"timestamps": True})
@@ -40,6 +41,7 @@ def test_rate_delay_and_buffer_of_a_full_queue(tmp_path, at):
         assert value.low <= truth[name] <= value.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("qdisc", ["red", "pie"])
 def test_early_drops_are_no_tail_drops_where_longer_queues_pass(tmp_path, qdisc):
     """The buffer is never full; its size cannot be known."""
@@ -55,6 +57,7 @@ def test_a_full_queue_lets_no_longer_queue_pass(tmp_path):
     assert path.facts["longer_than_at_losses"] == 0
 
 
+@pytest.mark.slow
 def test_a_qlog_of_the_same_run_shows_the_same_path(run_of_cubic, tmp_path):
     run, _ = run_of_cubic
     run.to_qlog(tmp_path / "x.qlog")
@@ -66,6 +69,7 @@ def test_a_qlog_of_the_same_run_shows_the_same_path(run_of_cubic, tmp_path):
     assert path.drop == "drop-tail"
 
 
+@pytest.mark.slow
 def test_the_replay_decides_what_the_losses_of_a_qlog_are(run_of_cubic, tmp_path):
     run, _ = run_of_cubic
     run.to_qlog(tmp_path / "x.qlog")
@@ -100,6 +104,7 @@ def test_random_losses_are_not_taken_for_a_full_buffer(tmp_path):
     assert path.loss.low <= 0.01 <= path.loss.high
 
 
+@pytest.mark.slow
 def test_without_a_loss_the_buffer_is_at_least_the_longest_queue(tmp_path):
     path = path_of(tmp_path, cc="vegas", buffer="1000 pkt")
     assert path.drop == "none"

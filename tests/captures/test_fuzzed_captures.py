@@ -110,6 +110,7 @@ def changed(data, rng):
     return bytes(data[: rng.randrange(len(data) + 1)] if rng.random() < 0.1 else data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(sources()))
 def test_a_changed_file_is_read_or_refused(name, tmp_path):
     rng = random.Random(f"{SEED} {name}")

@@ -61,6 +61,7 @@ def test_too_little_gives_none():
     assert features(few, few, few, few + 1, few) is None
 
 
+@pytest.mark.slow
 def test_a_capture_has_the_features_of_its_run(run_of_cubic):
     run, path = run_of_cubic
     ours = features_of_flow(read_trace(path).flows[0])

@@ -135,6 +135,7 @@ def test_what_is_no_trace_is_refused(tmp_path, text, message):
         read(write(tmp_path, text))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
 def test_a_run_of_ns2_has_the_drops_and_the_path_that_it_had(tmp_path):
     path = tmp_path / "run.tr"

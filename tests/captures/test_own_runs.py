@@ -74,6 +74,7 @@ def capture(example, path, **changes):
     return run, link
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", SHORT)
 def test_the_packets_of_an_example_come_back(example, tmp_path):
     path = tmp_path / "x.pcapng"
@@ -123,6 +124,7 @@ def test_a_capture_at_the_sender_has_the_run_s_counts_and_round_trips(run_of_cub
     assert np.median(late) < np.median(waits) + 2e-6
 
 
+@pytest.mark.slow
 def test_a_qlog_of_a_run_has_its_transmissions_losses_and_round_trips(run_of_cubic, tmp_path):
     run, _ = run_of_cubic
     path = tmp_path / "x.qlog"
@@ -144,6 +146,7 @@ def test_a_file_for_flent_has_the_run_s_bytes(run_of_cubic, tmp_path):
     assert reading.flows[0]["cc"] == "cubic"
 
 
+@pytest.mark.slow
 def test_tables_and_page_are_written(run_of_cubic, tmp_path):
     import pyarrow.parquet as pq
 

@@ -40,6 +40,7 @@ def path_of(file):
     return estimate(gather(read_trace(file).flows[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", ["sender", "receiver"])
 def test_what_others_send_is_what_the_flow_lacks_of_the_link(tmp_path, at):
     other = ac.Flow(id="x", pair=1, source={"kind": "cbr", "rate": "3 Mbps", "packet": "1500 B"})
@@ -52,12 +53,14 @@ def test_what_others_send_is_what_the_flow_lacks_of_the_link(tmp_path, at):
     assert path.buffer_bytes.value == pytest.approx(40 * 1512, rel=0.15)
 
 
+@pytest.mark.slow
 def test_alone_on_a_link_there_are_no_others(tmp_path):
     path = path_of(capture(tmp_path))
     assert path.others.value < 0.01 and path.others.high < 0.03
     assert path.capacity_bps is None
 
 
+@pytest.mark.slow
 def test_a_link_whose_rate_changes_is_not_taken_for_others(tmp_path):
     steps = [{"at": "2 s", "rate": "5 Mbps"}, {"at": "9 s", "rate": "10 Mbps"}]
     path = path_of(capture(tmp_path, schedule={"steps": steps}, duration="12 s", buffer="80 pkt"))
@@ -77,6 +80,7 @@ def fit_of(file, cc="cubic"):
     return search(estimate(evidence), flow, evidence, senders=senders, workers=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "net"),
     [
@@ -159,6 +163,7 @@ def test_a_run_that_is_equal_has_no_distance():
     assert far["loss events"] == 0 and far["losses an event"] > 0.2
 
 
+@pytest.mark.slow
 def test_near_the_receiver_the_control_is_identified_too(tmp_path):
     file = capture(tmp_path, at="receiver", duration="15 s", rtt="40 ms", buffer="60 pkt")
     answer = identify(file)

@@ -44,6 +44,7 @@ entry()
 """
 
 
+@pytest.mark.slow
 @SIGNALS
 def test_a_sweep_ends_with_its_code_and_says_what_is_kept(tmp_path, number):
     (tmp_path / "small.toml").write_text(SMALL)
@@ -78,6 +79,7 @@ net = { kind = "dumbbell", pairs = 2, rate = "1 Mbps", rtt = "40 ms", buffer = "
 """
 
 
+@pytest.mark.slow
 @SIGNALS
 def test_a_game_ends_with_its_code_and_says_that_runs_are_kept(tmp_path, number):
     file = tmp_path / "game.toml"
@@ -105,6 +107,7 @@ entry()
 """
 
 
+@pytest.mark.slow
 @SIGNALS
 def test_the_demonstration_ends_with_its_code_and_leaves_no_page(tmp_path, number):
     code = SIGNALLED_DEMO.format(number=int(number))
@@ -168,6 +171,7 @@ with ended_by_signals():
 """
 
 
+@pytest.mark.slow
 @SIGNALS
 def test_a_command_that_is_stuck_in_the_core_is_ended(number):
     process = begin("-c", STUCK)
@@ -240,6 +244,7 @@ entry()
 """
 
 
+@pytest.mark.slow
 @SIGNALS
 def test_a_query_ends_with_its_code(tmp_path, number):
     store = tmp_path / "store"

@@ -68,6 +68,7 @@ def test_run_takes_changes_and_seed(small_file):
     assert {flow["cc"] for flow in summary["flows"]} == {"aimd"}
 
 
+@pytest.mark.slow
 def test_run_writes_a_bundle_that_plots(small_file, tmp_path):
     done = ackclock("run", small_file, "--out", tmp_path / "out", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -194,6 +195,7 @@ def test_the_help_of_list_names_every_room():
     assert [name.strip() for name in named] == [*schema.catalogue(), "networks"]
 
 
+@pytest.mark.slow
 def test_a_table_that_was_not_recorded_is_reported_by_the_key_of_the_file(small_file, tmp_path):
     out = tmp_path / "out"
     assert cli.main(["run", str(small_file), "--out", str(out), "--set", "record.tables=[]"]) == 0
@@ -322,6 +324,7 @@ def test_what_cannot_be_written_is_found_before_the_run(
     assert reported in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "names"),
     [

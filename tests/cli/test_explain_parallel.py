@@ -73,6 +73,7 @@ def test_what_one_thread_runs_in_any_case_is_not_held_against_two():
     assert "not held against a run on two threads: " in str(found)
 
 
+@pytest.mark.slow
 def test_setting_up_counts_in_the_speed_up_of_the_whole_run():
     short, long = (pairs(200).replace(duration=d).parallelism().data for d in (0.05, 50))
     for data in (short, long):

@@ -44,6 +44,7 @@ def test_each_question_of_a_report_has_the_answer_of_its_command(files, capsys):
         assert report[name] == alone, name
 
 
+@pytest.mark.slow
 def test_the_page_of_a_report_has_a_part_and_a_map_for_each_question(files, tmp_path, capsys):
     out = tmp_path / "report"
     assert cli.main(["plan", "report", *files, "--tries", "50", "--out", str(out)]) == 0

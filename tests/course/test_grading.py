@@ -49,6 +49,7 @@ def run(tmp_path, line, traces):
     return run_student("control", file, [item], SHORT)
 
 
+@pytest.mark.slow
 def test_a_class_with_every_fault_is_graded_to_its_end(tmp_path, traces):
     place = tmp_path / "class"
     place.mkdir()

@@ -39,6 +39,7 @@ def test_there_are_the_four_sheets():
     assert NAMES == ["bufferbloat", "contest", "fairness", "which-control"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_each_number_of_a_key_is_what_its_run_gives(name):
     sheet = find_sheet(name)
@@ -152,6 +153,7 @@ def test_the_reference_control_gets_all_points_and_the_starter_few(tmp_path):
     assert mean_score(Measured(), items) == -10
 
 
+@pytest.mark.slow
 def test_the_reference_classifier_names_most_hidden_runs(tmp_path):
     sheet = find_sheet("which-control")
     task = ClassifierTask()
@@ -167,6 +169,7 @@ def test_the_reference_classifier_names_most_hidden_runs(tmp_path):
     assert accuracy(begun, items) < 0.6
 
 
+@pytest.mark.slow
 def test_a_student_of_the_classifier_gets_labelled_runs_that_do_not_name_it_otherwise(tmp_path):
     folder = start(find_sheet("which-control"), tmp_path / "w")
     check_folder(find_sheet("which-control"), folder)

@@ -207,6 +207,7 @@ def test_the_same_control_has_no_difference_from_its_baseline(saved):
     assert "0 worse, 0 better" in out.output
 
 
+@pytest.mark.slow
 def test_a_worse_control_fails_by_the_baseline_with_the_size_of_the_change(saved):
     at, store, _ = saved
     words = ["--baseline", str(at / "out/dossier.json"), "--strict"]
@@ -216,6 +217,7 @@ def test_a_worse_control_fails_by_the_baseline_with_the_size_of_the_change(saved
     assert "packets in 30 s now; difference +" in out.output
 
 
+@pytest.mark.slow
 def test_strict_fails_by_what_is_not_met_and_names_no_folder_of_the_author(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")

@@ -92,6 +92,7 @@ def saved(tmp_path_factory):
     return at, words, json.loads((at / "out/dossier.json").read_text()), output
 
 
+@pytest.mark.slow
 def test_the_audits_of_the_tier_are_in_text_json_and_page(saved):
     at, _, data, output = saved
     jsonschema.Draft7Validator(form.DOSSIER).validate(data)
@@ -104,6 +105,7 @@ def test_the_audits_of_the_tier_are_in_text_json_and_page(saved):
     assert (at / "out/audits/latecomer/index.html").is_file()
 
 
+@pytest.mark.slow
 def test_selfish_users_leave_reno_for_mimd_behind_drop_tail_only(saved):
     _, _, data, _ = saved
     answer = data["audits"]["game"]["answer"]
@@ -111,6 +113,7 @@ def test_selfish_users_leave_reno_for_mimd_behind_drop_tail_only(saved):
     assert "changing to MIMD" not in answer.split("Under FQ-CoDel")[1]
 
 
+@pytest.mark.slow
 def test_the_worst_environment_states_its_gap_to_the_rival(saved):
     _, _, data, _ = saved
     found = data["audits"]["adversary"]["data"]
@@ -119,12 +122,14 @@ def test_the_worst_environment_states_its_gap_to_the_rival(saved):
     assert found["gap"][0] == pytest.approx(means["aimd"] - means["MIMD"])
 
 
+@pytest.mark.slow
 def test_a_late_comer_of_reno_is_not_favoured(saved):
     _, _, data, _ = saved
     rows = data["audits"]["latecomer"]["data"]["rows"]
     assert not any("persistent" in row["verdict"] for row in rows)
 
 
+@pytest.mark.slow
 def test_audits_are_predicted_and_what_is_stored_is_not_run_again(saved):
     _, words, _, _ = saved
     rows = {row["study"]: row for row in json.loads(run(*words, "--dry-run", "--json"))}
@@ -135,6 +140,7 @@ def test_audits_are_predicted_and_what_is_stored_is_not_run_again(saved):
     assert rows["audit adversary"]["runs"] == 2 * (10 * SEEDS + FRESH_SEEDS)
 
 
+@pytest.mark.slow
 def test_studies_that_only_figures_read_are_predicted_too(saved):
     _, words, data, _ = saved
     rows = {row["study"]: row for row in json.loads(run(*words, "--dry-run", "--json"))}
@@ -144,6 +150,7 @@ def test_studies_that_only_figures_read_are_predicted_too(saved):
         assert rows[name]["cpu_s"] == 0
 
 
+@pytest.mark.slow
 def test_what_comes_after_the_runs_is_predicted_and_figures_only_if_they_are_written(saved):
     at, words, _, _ = saved
 
@@ -157,6 +164,7 @@ def test_what_comes_after_the_runs_is_predicted_and_figures_only_if_they_are_wri
     assert without == pytest.approx(START_S + 2 * SWEEP_S + 4 * RUN_S + CHECK_S)
 
 
+@pytest.mark.slow
 def test_a_part_of_a_profile_has_no_audits(saved):
     _, words, _, _ = saved
     assert json.loads(run(*words, "--only", "r", "--json"))["audits"] == {}

@@ -54,6 +54,7 @@ def test_reno_loses_little_at_every_buffer(rows):
     assert rows("aimd", "5.1.3-loss")["5.1.3-loss"].verdict == "met"
 
 
+@pytest.mark.slow
 def test_bbr1_harms_reno_in_a_shallow_buffer(rows):
     row = rows("bbr", "5.2-share", "5.2-loss", reps=8)["5.2-share"]
     assert row.verdict == "not met"
@@ -74,12 +75,14 @@ def test_delay_based_controls_starve_beside_cubic(rows, control):
     assert deep.measured < 0.2
 
 
+@pytest.mark.slow
 def test_fair_queueing_protects_cubic_from_bbr1(rows):
     found = numbers(rows("bbr", "7.1-share")["7.1-share"])
     assert min(found["fq-codel"].values) > 0.95
     assert max(found["codel"].values) < 0.5
 
 
+@pytest.mark.slow
 def test_a_control_that_ignores_loss_fails_backoff_and_starves_others(rows):
     found = rows(f"{FILE}:IgnoresLoss", "5.1.1-backoff", "5.2-feedback", "5.2-starve")
     assert {row.verdict for row in found.values()} == {"not met"}

@@ -84,6 +84,7 @@ def test_what_a_link_cannot_express_is_named_and_not_run(tmp_path):
     assert all("shared" in row["reason"] or "radio" in row["reason"] for row in found.values())
 
 
+@pytest.mark.slow
 def test_reno_shares_an_access_link_behind_wifi_with_tcp(tmp_path):
     # Both are Reno: the encoder alone, which varies and lags, holds the media back.
     (share,) = rows("aimd", tmp_path, "8869-4.1-tcp")["8869-4.1-tcp"]["numbers"]
@@ -98,6 +99,7 @@ def test_cubic_fills_the_queue_of_a_media_flow(tmp_path):
     assert min(of_delay) > 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("control", [pytest.param("vegas", marks=pytest.mark.slow), "ledbat"])
 def test_a_delay_based_control_is_quick_alone_and_starves_beside_tcp(control, tmp_path):
     # Of two seeds the intervals of four numbers are too wide to refute one by more than chance.

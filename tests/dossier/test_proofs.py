@@ -11,6 +11,7 @@ pytest.importorskip("z3")
 pytest.importorskip("cvc5")
 
 
+@pytest.mark.slow
 def test_a_control_has_a_row_for_each_claim(tmp_path):
     found = prove_control("Copa", {"kind": "copa", "delta": 0.25}, 2)
     rows = {row["property"]: row for row in found.to_dict()["proofs"]}

@@ -157,6 +157,7 @@ def test_loads_are_parts_of_the_central_link():
             assert on_the_wire == pytest.approx(percent / 100 * mbps, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_standard_tcp_neither_gains_nor_takes_and_values_are_reported(tmp_path):
     text = StringIO()
     words = ["--only", "6.1-impact", "--reps", "2", "--store", str(tmp_path / "store")]

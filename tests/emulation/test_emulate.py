@@ -165,6 +165,7 @@ def test_the_bundle_names_kernel_and_lateness_and_is_read_again(marked, tmp_path
     assert capture.count(struct.pack("<I", 6)) >= len(marked.captured)
 
 
+@pytest.mark.slow
 def test_goodput_is_that_of_the_link(allowed):
     from ackclock.emulation.emulate import emulate
 

@@ -148,6 +148,7 @@ def test_six_digits_where_a_closed_form_is_known():
     assert found["addition"] == pytest.approx([(17**0.5 - 1) / 2, (33**0.5 - 1) / 2], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_ten_thousand_flows_are_worked_out_and_grow_as_their_logarithm():
     a = fast.additions(10_000)
     # The ledger of the paper's figure 3: 2.094, 4.310, 6.574 at 10, 100, 1000.

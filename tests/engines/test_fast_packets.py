@@ -66,6 +66,7 @@ def joining(
     return new / float(rates.drop("new").mean()), new / 1e8, estimate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", range(2, 10))
 def test_shares_of_flows_in_turn_are_within_2_percent_of_equation_11(n: int):
     shares, queue = in_turn(n)
@@ -75,6 +76,7 @@ def test_shares_of_flows_in_turn_are_within_2_percent_of_equation_11(n: int):
     assert -0.5 < short < 0.5 * n
 
 
+@pytest.mark.slow
 def test_the_queue_is_short_by_whole_packets_for_smaller_ones_leave_less():
     model = fast.buffer_packets(9, 50.0)
     assert model == pytest.approx(1027.2, abs=0.05)
@@ -84,6 +86,7 @@ def test_the_queue_is_short_by_whole_packets_for_smaller_ones_leave_less():
     assert abs(model - fine) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "share"), [(1, 0.618), (2, 0.5), (4, 0.390), (8, 0.297), (16, 0.221)]
 )
@@ -93,6 +96,7 @@ def test_a_late_flow_gets_its_share_within_2_percent_of_equation_15(n: int, shar
     assert ratio == pytest.approx(float(fast.joining(n)["fairness_ratio"]), rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [4, 8])
 def test_the_correction_makes_a_late_flow_fair_over_all_delays(n: int):
     ratios = np.array([joining("fast-corrected", n, ms)[0] for ms in (3, 8, 13, 23, 33, 43, 53)])
@@ -100,6 +104,7 @@ def test_the_correction_makes_a_late_flow_fair_over_all_delays(n: int):
     assert np.median(np.abs(ratios - 1)) < 0.03
 
 
+@pytest.mark.slow
 def test_a_line_through_the_probe_errs_less_than_its_last_segment():
     def errors(reading: str) -> list[float]:
         found = [joining("fast-corrected", 8, ms, reading=reading)[2] for ms in (8, 18, 23, 33)]

@@ -340,6 +340,7 @@ def test_a_survey_agrees_with_the_case_and_partial_enforcement_with_none_at_all(
     assert there.senders["naive"]["goodput"] == pytest.approx(17)
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_writes_the_same(tmp_path, capsys):
     write(tmp_path, edges="source,target,capacity_bps\na,h,2e6\nb,h,2e6\nh,c,1e6\n")
     out = tmp_path / "out"
@@ -385,6 +386,7 @@ def test_wrong_arguments_are_reported(arguments, reported, capsys):
     assert reported in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_map_shades_routers_by_what_they_drop():
     case = FluidCase(
         {

@@ -129,6 +129,7 @@ def test_wrong_systems_are_reported():
     assert "expected systems" in problems_of(listed(["a", "c"], routing="valley-free"))[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.integers(0, 2**32 - 1))
 def test_routes_climb_cross_once_and_descend(seed):

@@ -49,6 +49,7 @@ def both(question, duration_s=40.0):
     return net, fluid, twin.measure(net, run, bps_per_unit=MBPS), bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_packets_get_the_goodputs_that_the_paper_prints(name):
     links, flows, printed = EXAMPLES[name]
@@ -81,6 +82,7 @@ def fifty_nodes(seed):
     return links, flows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sender", ["naive", "limited-ratio"])
 def test_a_network_of_50_nodes_agrees_flow_by_flow(sender):
     links, flows = fifty_nodes(7)

@@ -15,6 +15,7 @@ def over_dualpi2(rate, rtt, flows, **more):
     return ac.Scenario.from_data({"net": net | {"qdisc": "dualpi2"}, "flows": flows, **more})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", ["40 Mbps", "120 Mbps"])
 @pytest.mark.parametrize("has_cubic", [False, True])
 def test_packets_of_prague_wait_less_than_a_millisecond_in_99_of_100(rate, has_cubic):

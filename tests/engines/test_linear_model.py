@@ -103,6 +103,7 @@ def test_only_cycles_that_contract_are_fair(rule, k_i, unique, fair):
     assert (bool(got["unique"]), bool(got["fair"])) == (unique, fair)
 
 
+@pytest.mark.slow
 @given(
     st.floats(0, 3),
     st.floats(1, 1.3),
@@ -138,6 +139,7 @@ def test_in_packet_runs_windows_approach_each_other_by_beta(cc, beta):
     assert apart[1:] / apart[:-1] == pytest.approx(beta, abs=0.015)
 
 
+@pytest.mark.slow
 def test_in_packet_runs_mimd_keeps_the_ratio_of_windows_and_miad_drives_them_apart():
     mimd = after_each_loss({"kind": "mimd", "a": 1.02, "b": 0.85}, windows=(20, 60))[:, :12]
     assert mimd[1] / mimd[0] == pytest.approx(mimd[1, 0] / mimd[0, 0], rel=0.06)
@@ -146,6 +148,7 @@ def test_in_packet_runs_mimd_keeps_the_ratio_of_windows_and_miad_drives_them_apa
     assert apart[1:] / apart[:-1] == pytest.approx(1.02**9, abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k_i", "window"), [(5, 35), (10, 80), (20, 170)])
 def test_in_packet_runs_aimad_settles_at_its_fixed_point(k_i, window):
     # The round trip of the recovery does not grow the window: k_i increases in k_i + 1 of them.

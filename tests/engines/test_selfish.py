@@ -112,6 +112,7 @@ def measure(queue, want):
     return {name: float(values[0]) for name, values in points.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("want", ["concave", "loss-tolerant"])
 def test_selfish_users_flood_fifo_and_fill_fq(want):
     fifo, fq = measure("fifo", want), measure("fq", want)

@@ -26,6 +26,7 @@ def is_near(rate, printed, count):
     return abs(rate - printed) <= 0.01 + 5 * (max(printed * (1 - printed), 0.01) / count) ** 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=pytest.mark.slow if n in SECONDS else ()) for n in SMALL],

@@ -209,6 +209,7 @@ class Fatal:
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "workers"),
     [
@@ -246,6 +247,7 @@ def test_a_run_that_ends_its_process_is_named_and_the_sweep_goes_on(tmp_path, ho
     assert labels == [{"cc": "Good"}] * 2
 
 
+@pytest.mark.slow
 def test_user_code_of_a_later_point_does_not_run_in_the_process_of_the_sweep(tmp_path):
     (tmp_path / "fatal.py").write_text(SUICIDAL)
     code = """
@@ -380,6 +382,7 @@ def test_code_of_ones_own_travels_to_a_cluster_and_its_dashboard_answers(
     assert everything(sweep.run(cluster=dask.address, store=False)) == expected
 
 
+@pytest.mark.slow
 def test_a_run_that_does_not_fit_into_a_worker_is_refused(dask, tmp_path):
     sweep = a_sweep(reps=1)
     needed = max(sweep.case_at(at).cost().needed_bytes(spills=False) for at in sweep.points)
@@ -408,6 +411,7 @@ def test_workers_of_another_version_are_refused(dask, monkeypatch):
         a_sweep(reps=1).run(cluster=dask.address, store=False)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_terminated_leaves_no_unpacked_code(dask, tmp_path):
     killed = set(dask.temporary.iterdir())
     own_control(tmp_path).run(cluster=dask.address, store=False)

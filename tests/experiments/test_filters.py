@@ -233,6 +233,7 @@ def place(tmp_path):
     return place
 
 
+@pytest.mark.slow
 def test_every_command_chooses_the_same_runs(place, tmp_path, capsys):
     rates = {"1 Mbps": 1e6, "4 Mbps": 4e6, "10 Mbps": 1e7}
     out = tmp_path / "flows.parquet"

@@ -424,6 +424,7 @@ def test_a_store_may_be_reached_through_a_link(place, tmp_path):
         assert len(query.find(store)) == 1
 
 
+@pytest.mark.slow
 def test_a_table_of_very_many_rows_is_refused_before_it_is_read(place, capsys):
     """Few bytes say millions of runs, which would take gigabytes."""
 

@@ -39,6 +39,7 @@ def a_sweep(reps=1, record=EVERY):
     return ac.sweep(case, {"net.buffer": ["5 pkt", "20 pkt"]}, reps=reps)
 
 
+@pytest.mark.slow
 def test_runs_in_pieces_are_those_in_memory(tmp_path, temporary, monkeypatch, everything):
     whole = a_sweep().run(store=tmp_path / "whole", progress=False)
     monkeypatch.setattr(table_files, "ROWS", 500)
@@ -130,6 +131,7 @@ def test_gc_removes_the_pieces_of_programs_that_were_killed(tmp_path):
     assert not list((place / "pieces").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_rows")
 def test_bundles_of_replications_have_their_tables(tmp_path, temporary):
     file = tmp_path / "small.toml"
@@ -166,6 +168,7 @@ def peak_bytes(duration, place):
     return int(done.stdout)
 
 
+@pytest.mark.slow
 def test_the_memory_of_a_sweep_does_not_grow_with_the_length_of_its_runs(tmp_path):
     # 20 rows a millisecond, of about 70 bytes: 28 MB, and 280 MB.
     short = peak_bytes("20 s", tmp_path / "short")

@@ -140,6 +140,7 @@ def test_a_sample_lies_all_over_a_grid_and_has_no_rhythm_of_its_axes():
     assert [plans.share_sample(count) for count in (0, 1, 9, 15, 100)] == [45, 45, 5, 3, 3]
 
 
+@pytest.mark.slow
 def test_a_plan_from_a_sample_counts_all_runs_and_is_close_to_the_whole_one(tmp_path):
     rates = [f"{number} Mbps" for number in range(1, 13)]
     sweep = ac.sweep(ac.load(SMALL), {"net.rate": rates, "net.rtt": ["20 ms", "60 ms"]}, reps=2)

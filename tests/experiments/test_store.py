@@ -129,6 +129,7 @@ def test_an_exported_run_is_the_run(file, place, tmp_path):
     assert again.drops.to_pylist() == bundle.drops.to_pylist()
 
 
+@pytest.mark.slow
 def test_code_of_the_users_own_is_kept_with_its_runs(place, tmp_path):
     code = Path(__file__).parents[2] / "examples" / "my_control.py"
     own = tmp_path / "own"
@@ -147,6 +148,7 @@ def test_code_of_the_users_own_is_kept_with_its_runs(place, tmp_path):
 # What is noticed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["flows.parquet", "runs.parquet", "drops.parquet", "manifest.json"]
 )
@@ -262,6 +264,7 @@ sys.exit(cli.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_a_disk_that_really_takes_no_more_is_reported(file, place):
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, "sweep", str(file), "--store", str(place)],
@@ -430,6 +433,7 @@ def survived(file, place, runs, kills):
     assert rows(again) == rows(run(file, place.with_name("undisturbed")))
 
 
+@pytest.mark.slow
 def test_a_sweep_survives_sigkill(file, place):
     survived(file, place, runs=200, kills=6)
 
@@ -469,6 +473,7 @@ def test_ctrl_c_gives_3_and_keeps_what_finished(file, place):
         assert len(store.find_stored(keys_on_disk(place))) == kept
 
 
+@pytest.mark.slow
 def test_a_store_that_is_removed_says_that_it_is_gone(file, place, monkeypatch, capsys):
     write = pack.write
 
@@ -601,6 +606,7 @@ def test_gc_takes_no_run_from_a_sweep_that_uses_the_store(file, place):
     assert len(keys_on_disk(place)) == 12
 
 
+@pytest.mark.slow
 def test_gc_clears_leftovers_damage_and_doubles(file, place, monkeypatch):
     # All but the first runs are in one pack, so that a run of it alone makes another.
     monkeypatch.setattr("ackclock.experiments.store.writer.COMMIT_S", float("inf"))

@@ -38,6 +38,7 @@ def test_the_template_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(line.startswith("ok") for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "broken"),
     [

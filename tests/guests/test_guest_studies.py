@@ -103,6 +103,7 @@ def test_what_ours_fails_too_is_undecided(reno: Conformance) -> None:
     assert not reno.passed
 
 
+@pytest.mark.slow
 def test_the_suite_of_packets_passes_ours_of_version_3_and_not_of_version_1() -> None:
     assert conform("bbr-packets", "bbr3").passed
     failed = {row.case for row in conform("bbr-packets", "bbr").rows if row.verdict == FAIL}

@@ -132,6 +132,7 @@ SENTENCES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", SENTENCES)
 def test_a_guest_that_breaks_a_rule_ends_the_run_with_a_sentence(rule: str) -> None:
     patience = "0.5 s" if "hang" in rule else "20 s"

@@ -62,6 +62,7 @@ def test_all_cases_are_recorded_and_every_file_is_small_and_valid():
         assert all(repeat["provenance"]["lateness_p99_s"] <= 2e-4 for repeat in about["repeats"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in NAMES if n.split("-")[1].startswith("1x")])
 def test_one_flow_does_what_the_kernel_does(name):
     assert apart(name) == expected(name)

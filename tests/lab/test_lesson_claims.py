@@ -208,6 +208,7 @@ def test_half_of_the_first_link_dies_at_the_second():
     assert second["loss_ratio"] == pytest.approx(0.8, abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_long_flow_loses_at_three_places_and_backs_off_more_for_what_it_sends():
     result = recorded("parking-lot", "fifo")
     for link in ("r0->r1", "r1->r2", "r2->r3"):
@@ -243,6 +244,7 @@ def test_ledbat_plus_plus_drains_the_queue():
     assert late.min() <= 2 < late.mean()
 
 
+@pytest.mark.slow
 def test_fast_keeps_alpha_packets_beyond_what_it_believes():
     result = recorded("fast", "fast")
     for flow in flows(result):

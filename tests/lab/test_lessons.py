@@ -44,6 +44,7 @@ def test_there_are_thirty_lessons_in_seven_chapters_and_no_other_file():
     assert {file.stem for file in FOLDER.glob("*.toml")} - {"lessons"} == set(LESSONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_has_a_question_and_every_position_of_its_slider_can_run(name):
     lesson = LESSONS[name]

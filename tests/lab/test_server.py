@@ -46,6 +46,7 @@ def test_the_page_is_at_the_address_with_the_token():
     assert "Access-Control-Allow-Origin" not in headers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     ["/", "/wrong/", "/{token}", "/{token}/../etc/passwd", "/{token}/%2e%2e/x", "/{token}x/"],

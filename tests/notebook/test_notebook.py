@@ -65,6 +65,7 @@ def shown(tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 def test_scenario_run_and_sweep_are_shown_as_tables(shown):
     for data in (shown[0], shown[1], shown[5], shown[6]):
         html = data["text/html"]
@@ -77,6 +78,7 @@ def test_scenario_run_and_sweep_are_shown_as_tables(shown):
     assert "mean(flows.goodput_bps)" in shown[6]["text/html"]
 
 
+@pytest.mark.slow
 def test_an_arrow_table_is_shown_by_its_first_rows(shown):
     html = shown[2]["text/html"]
     assert "<th>cwnd_segments</th>" in html
@@ -84,11 +86,13 @@ def test_an_arrow_table_is_shown_by_its_first_rows(shown):
     assert html.count("<tr>") == 21
 
 
+@pytest.mark.slow
 def test_figures_show_themselves_with_and_without_pyplot(shown):
     for data in shown[3:5]:
         assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_pandas_and_xarray_are_shown(shown):
     assert "net.buffer" in shown[7]["text/html"]
     assert "xarray.Dataset" in shown[8]["text/html"]

@@ -25,6 +25,7 @@ def test_there_are_four_tutorials():
     assert [file.stem.partition("-")[0] for file in NOTEBOOKS] == ["1", "2", "3", "4"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file",
     [pytest.param(f, marks=pytest.mark.slow if f.stem[0] in "34" else ()) for f in NOTEBOOKS],

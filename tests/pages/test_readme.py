@@ -55,6 +55,7 @@ def check_types(command, place):
     ).stdout  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_users_type_checker_knows_the_names_of_the_example(programs):
     config = {"include": ["*.py"], "typeCheckingMode": "strict"}
     (programs / "pyrightconfig.json").write_text(json.dumps(config))

@@ -81,6 +81,7 @@ def test_every_how_to_page_is_in_a_group_of_the_index():
             assert f"\n{file.stem}\n" in index
 
 
+@pytest.mark.slow
 def test_the_code_of_the_gallery_makes_its_figures(tmp_path, monkeypatch):
     # The map's network is beside the examples of the checkout.
     monkeypatch.chdir(ROOT)
@@ -100,6 +101,7 @@ def test_the_install_page_has_every_extra():
     assert project["requires-python"].removeprefix(">=") in page
 
 
+@pytest.mark.slow
 def test_a_queue_has_a_page_with_its_rule_parameters_and_figure(tmp_path):
     import write_queues
 

@@ -88,6 +88,7 @@ def test_names_of_a_store_command_no_terminal(file, capsys):
         assert is_harmless(capsys.readouterr().out), words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["cwnd", "throughput", "queue", "delay", "fairness", "sequence", "states", "map"]
 )

@@ -6,6 +6,7 @@ from ackclock.plot.log_axis import make_logarithmic
 from ackclock.plot.notebook import NotebookFigure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawings", [1, 2])
 def test_powers_of_ten_at_a_logarithmic_axis_are_formulas_in_each_drawing(tmp_path, drawings):
     figure = NotebookFigure(layout="constrained")

@@ -122,6 +122,7 @@ def test_a_run_in_pieces_has_the_same_ledger(runs, tmp_path):
     assert out.stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_lost_acknowledgements_of_a_paper_are_those_that_the_ledger_has_lost():
     """Legout and Biersack's network, whose FIFO queues lose acknowledgements between data.
 

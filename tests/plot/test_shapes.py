@@ -92,6 +92,7 @@ def test_queueing_delay_is_what_a_full_buffer_takes_to_leave(run):
         ac.plot.draw("queue-delay", trace.run(), links=["r0->r1"])
 
 
+@pytest.mark.slow
 def test_a_long_sequence_begins_shortly_before_the_first_segment_that_is_sent_again(run):
     axes = ac.plot.draw("sequence", run).axes[0]
     first, last = axes.get_xlim()

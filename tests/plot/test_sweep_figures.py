@@ -27,6 +27,7 @@ def result(store):
     return ac.sweep(case, over, reps=3, metrics=METRICS).run(store=store, progress=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", registry.names("sweep"))
 def test_a_figure_of_a_sweep_has_its_recipe(result, kind, tmp_path):
     figure = result.plot(kind)
@@ -161,6 +162,7 @@ def test_a_store_draws_the_figures_of_its_sweep(result, store, tmp_path, capsys)
     assert not files[1].exists()
 
 
+@pytest.mark.slow
 def test_two_runs_are_drawn_over_each_other(tmp_path, capsys):
     case = ac.load(SMALL).replace(duration="4 s", warmup="1 s")
     folders = []

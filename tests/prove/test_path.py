@@ -117,6 +117,7 @@ def test_every_constraint_has_a_check():
     assert set(FORBIDDEN) == {one.name for one in CONSTRAINTS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORBIDDEN)
 def test_a_constraint_forbids_what_nothing_else_does(name):
     changes, write = FORBIDDEN[name]

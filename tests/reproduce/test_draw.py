@@ -137,6 +137,7 @@ def line(*pairs, **more):
     return [{"x": x, "y": y, **more} for x, y in pairs]
 
 
+@pytest.mark.slow
 def test_panels_are_in_columns_and_the_page_grows_with_them():
     def size(count, kind="line", **more):
         rows = [row for i in range(count) for row in line((1, 2), (2, 3), panel=i, x2=None,

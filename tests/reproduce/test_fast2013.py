@@ -26,6 +26,7 @@ def test_without_background_the_two_flows_share_by_the_golden_section():
     assert rates(run) == pytest.approx({"f0": 1 - golden, "f1": golden}, abs=0.005)
 
 
+@pytest.mark.slow
 def test_each_alone_then_all_restarted_gives_the_model_s_shares():
     study = load_sweep(STUDIES / "aware.toml")
     flows = study.run(workers=1).tables["flows"].to_pylist()

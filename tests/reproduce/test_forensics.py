@@ -47,6 +47,7 @@ def found(paper, tmp_path_factory):
     return search(plan(find_space(read(paper), "fast"), "fast", 64, None), means)
 
 
+@pytest.mark.slow
 def test_the_search_finds_the_settings_that_made_the_numbers(found):
     values = found.values
     # The numbers were made with 60 ms, 2 and 0.5 s; rates are given to 5 %.
@@ -77,6 +78,7 @@ def test_the_first_tier_alone_gives_shares_and_no_verdict(paper, found, tmp_path
     assert {(one["verdict_defaults"], one["verdict_inferred"]) for one in claims} == {(None, None)}
 
 
+@pytest.mark.slow
 def test_a_sentence_that_contradicts_a_number_is_a_conflict(found):
     assert not found.holds_inferred("still")
     assert ("high", "still") in [conflict.claims for conflict in found.conflicts]
@@ -88,12 +90,14 @@ def test_a_sentence_that_contradicts_a_number_is_a_conflict(found):
     assert min(found.share("high"), found.share("still")) > 0
 
 
+@pytest.mark.slow
 def test_what_decides_a_claim_is_what_its_formula_has(found):
     # The rate at 10 % loss is all timeouts; the round trip matters too, ACKs a little.
     assert found.decides["still"][0] in ("timeout", "round-trip")
     assert {"timeout", "round-trip"} <= set(found.decides["still"])
 
 
+@pytest.mark.slow
 def test_accepted_points_are_drawn_bold_in_front_of_those_only_tried(found):
     drawn = draw_parallel(found)
     colours = {line.get_label(): line.get_color() for line in drawn.legends[0].legend_handles}
@@ -108,6 +112,7 @@ def test_accepted_points_are_drawn_bold_in_front_of_those_only_tried(found):
         assert min(of[0]) > max(of[1]), quantity
 
 
+@pytest.mark.slow
 def test_standings_follow_from_a_search(found, paper, tmp_path):
     write(found, tmp_path / "found", "ackclock forensics rates")
     data = read(paper)

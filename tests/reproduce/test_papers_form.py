@@ -55,6 +55,7 @@ def test_values_to_try_are_those_listed_or_ends_and_middle_of_a_range():
     assert len({*map(str, plausible(Parameter(**given, range={"from": 1, "to": 9})))}) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.slow if name in LARGEST else ()) for name in names()],

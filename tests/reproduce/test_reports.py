@@ -65,6 +65,7 @@ def test_a_report_opens_with_at_most_ten_sentences_with_numbers(done, tmp_path):
     assert '<span class="standing at-undetermined">undetermined</span>' in page
 
 
+@pytest.mark.slow
 def test_the_index_compares_papers_by_standing(done, tmp_path):
     folder = write(done, tmp_path / "example")
     marker = json.loads((folder / "reproduction.json").read_text())

@@ -134,6 +134,7 @@ def test_the_page_opens_from_disk_without_a_network(folder):
     assert "ackclock reproduce example --figure 1 --tier fast" in page
 
 
+@pytest.mark.slow
 def test_the_same_again_is_the_same_to_the_byte(example, folder, tmp_path):
     again = write(reproduce(read("example"), means=QUIET), tmp_path / "again")
     files = sorted(p.relative_to(folder) for p in folder.rglob("*") if p.is_file())
@@ -145,6 +146,7 @@ def test_the_same_again_is_the_same_to_the_byte(example, folder, tmp_path):
 OTHERS = [name for name in names() if name != "example"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_needs_no_run_of_packets_or_flows_comes_out_as_expected(name):
     paper = read(name)
@@ -231,6 +233,7 @@ def test_a_measure_of_an_unknown_column_is_reported_before_the_studies_run(paper
     assert "\n" not in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
@@ -293,6 +296,7 @@ def test_what_is_wrong_with_a_paper_is_reported_with_file_and_key(paper, name, o
     assert message in edited(paper, name, old, new)
 
 
+@pytest.mark.slow
 def test_sensitivity_finds_where_a_claim_holds(paper):
     data = read(paper)
     done = sensitivity(data, "S-4", means=QUIET)

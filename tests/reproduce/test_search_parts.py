@@ -317,6 +317,7 @@ def test_agreement_is_over_what_both_have():
     assert "rank correlation - over 3 points" in str(Agreement("r", "s", 3, None, 1.0))
 
 
+@pytest.mark.slow
 def test_a_forest_finds_the_parameter_that_decides():
     space = space_of(
         Parameter("n", "w", "r", Path(), range={"from": 0, "to": 1}, default=0.5),

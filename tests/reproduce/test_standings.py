@@ -353,6 +353,7 @@ def test_a_search_counts_for_the_claims_that_are_as_they_were(paper):
     assert found.claims["2"].is_met_at_best
 
 
+@pytest.mark.slow
 def test_a_rank_correlation_of_random_runs_is_judged(tmp_path):
     """Its rows have places and pairs, and no column value."""
     at = Path(shutil.copytree(PAPERS / "example", tmp_path / "mine"))

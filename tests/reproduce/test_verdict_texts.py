@@ -194,6 +194,7 @@ def rows(values):
     ]
 
 
+@pytest.mark.slow
 def test_rank_correlations_by_hand():
     # Ranks 1 2 3 against 1 3 2: 1 - 6 (0 + 1 + 1) / (3 * 8).
     one = [(1.0, 10.0), (2.0, 30.0), (5.0, 20.0)]
@@ -213,6 +214,7 @@ def test_rank_correlations_by_hand():
     assert pair.value == pytest.approx(-1)
 
 
+@pytest.mark.slow
 def test_ends_of_a_rank_correlation_are_the_outer_fortieths_of_bootstrap_samples():
     # Two places. Only samples of the third replicate alone turn the order: one in 27, or 3.7 %.
     for sign in (1.0, -1.0):

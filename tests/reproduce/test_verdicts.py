@@ -307,6 +307,7 @@ def ranks(noise):
     ]
 
 
+@pytest.mark.slow
 def test_rank_correlations_are_those_of_means_over_replicates():
     found = rank_correlation(ranks(0.6), 0.95, is_exact=False)
     assert found.value == 1

@@ -16,6 +16,7 @@ from ackclock.studies import geant_demo
 KINDS = ("cwnd", "throughput", "queue", "queue-delay", "rtt", "delay", "fairness")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_figure_has_units_and_its_recipe(run, kind, tmp_path):
     figure = ac.plot.draw(kind, run)

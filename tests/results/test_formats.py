@@ -40,6 +40,7 @@ def named(trace, name):
     return [event for event in trace["events"] if event["name"].split(":")[1] == name]
 
 
+@pytest.mark.slow
 def test_a_qlog_keeps_the_schema_of_the_drafts(qlog):
     schema = json.loads((Path(__file__).parent / "qlog_schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -150,6 +151,7 @@ def test_flent_reads_its_data_file(two, tmp_path):
     assert file.read_bytes() == two.to_flent(tmp_path / "again.flent.gz").read_bytes()
 
 
+@pytest.mark.slow
 def test_flent_draws_its_data_file(two, tmp_path):
     pytest.importorskip("flent", reason="flent is not installed")
     import subprocess

@@ -44,6 +44,7 @@ record = {{ tables = ["packets", "rtts"]{record} }}
     return run, left, seen
 
 
+@pytest.mark.slow
 @needs_tshark
 @pytest.mark.parametrize("timestamps", ["true", "false"])
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ def case():
     return ac.load(SMALL).replace(record=EVERY)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_rows")
 def test_tables_written_in_parts_are_those_of_a_run_in_memory(case, tmp_path):
     whole = case.run()
@@ -48,6 +49,7 @@ def test_tables_written_in_parts_are_those_of_a_run_in_memory(case, tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_rows")
 def test_no_more_rows_are_in_memory_however_long_a_run_is(case, tmp_path, monkeypatch):
     most = {}

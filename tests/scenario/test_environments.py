@@ -127,6 +127,7 @@ def test_what_the_constant_rate_source_and_the_test_flows_get_fills_the_link():
     assert (row["name"], row["flows"]) == ("steps", 10)
 
 
+@pytest.mark.slow
 def test_under_fair_queueing_sources_of_fixed_rate_leave_each_flow_its_share():
     for rate in (2e6, 5e6):
         steps = [{"at": 0, "rate": rate}]
@@ -183,6 +184,7 @@ def test_test_flows_meet_droptail_at_the_buffer_and_transfers_lose_nothing():
     assert shared["queue_p99_packets"] <= 1500 * 1.05
 
 
+@pytest.mark.slow
 def test_transfers_come_faster_every_other_five_seconds_in_real_sq():
     run = scenario("real-sq", cc="aimd", duration=60).run()
     slow = scenario("real-cons-low", cc="aimd", duration=60).run()

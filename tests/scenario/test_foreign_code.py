@@ -115,6 +115,7 @@ def bundle(folder):
     return moved
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["cwnd", "throughput", "queue", "delay", "fairness", "sequence", "states"]
 )

@@ -30,6 +30,7 @@ def outcome(run):
     return summary, {name: run.table(name) for name in TABLES}
 
 
+@pytest.mark.slow
 def test_summary_and_every_table_are_the_same_on_any_number_of_threads(tmp_path, monkeypatch):
     monkeypatch.setenv(ALWAYS_THREADS, "1")
     scenario = centre(record={"tables": TABLES, "interval": 0.0005})

@@ -234,6 +234,7 @@ def test_windows_looked_at_at_intervals_are_the_last_of_each():
     assert rows["time_s"] == pytest.approx([0.0, 0.11, 0.11, 0.12, 0.5])
 
 
+@pytest.mark.slow
 def test_the_kernel_is_compared_with_era_linux():
     from ackclock.emulation.emulate import emulate
     from ackclock.studies.differ.linux import describe

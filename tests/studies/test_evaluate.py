@@ -273,6 +273,7 @@ class Late:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "words", "after"),
     [

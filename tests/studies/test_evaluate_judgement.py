@@ -102,6 +102,7 @@ def test_a_control_that_is_behind_beyond_its_interval_is_not_best():
     assert found.best[SACK] == ("Other", "Mine")
 
 
+@pytest.mark.slow
 def test_of_equal_controls_none_is_behind_and_no_environment_is_the_worst():
     draws = np.random.default_rng(8).normal(0.5, 0.1, (200, 4, 6, 10))
     behind, worst, out = [], [], 0

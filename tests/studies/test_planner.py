@@ -431,6 +431,7 @@ def test_interrupted_pairs_go_on_where_they_were(tmp_path: Path) -> None:
         upgrades(situation, "total", resume=folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

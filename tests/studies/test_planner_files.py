@@ -58,6 +58,7 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tries", [1, 300])
 @pytest.mark.parametrize("seed", range(4))
 def test_weights_that_were_written_give_what_was_stated(
@@ -174,6 +175,7 @@ def test_a_name_of_two_links_is_refused(tmp_path: Path) -> None:
         failure_from_names(situation, ["a - b - c"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_fluid_survey_takes_the_paths_of_the_planner(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int

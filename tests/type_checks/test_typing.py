@@ -56,6 +56,7 @@ def test_a_script_passes_and_faults_are_found(files, tmp_path):
         assert f"wrong.py:{line}: error:" in reported, what
 
 
+@pytest.mark.slow
 def test_pyright_agrees(files):
     right, wrong = files
     assert pyright(right) == (0, "0 errors, 0 warnings, 0 notes\n")

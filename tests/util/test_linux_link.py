@@ -46,6 +46,7 @@ def test_the_command_reports_how_late_it_was(allowed):
     assert allowed.returncode in (0, 1)  # 1: the machine was too busy for a valid recording
 
 
+@pytest.mark.slow
 def test_a_recording_conserves_packets(tmp_path):
     script = """
 import sys

@@ -72,6 +72,7 @@ def test_nothing_is_said_of_what_is_soon_over_or_to_be_quiet(monkeypatch, capsys
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [[], ["--reps", "2"]])
 def test_a_run_reports_a_log_how_far_it_is(tmp_path, monkeypatch, more):
     monkeypatch.setattr(progress, "FIRST_S", 0.0)

@@ -44,6 +44,7 @@ def test_a_pause_of_ten_seconds_adds_nothing_to_the_window(control):
     assert all(abs(cwnd - before) <= 4 for cwnd in soon)
 
 
+@pytest.mark.slow
 def test_a_sender_restarts_with_a_burst_of_the_initial_window_and_is_paced():
     """quiche 2682: the whole window left at once. RFC 9002, 7.7: ten, then 1.25 cwnd / SRTT."""
     run = run_quic({"cc": "cubic", "app": PAUSE}, record={"tables": ["packets"]})

@@ -139,6 +139,7 @@ def test_the_loss_of_one_packet_costs_quic_what_it_costs_tcp(control, dropped):
         assert quic.timeouts == tcp.timeouts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "dropped", [pytest.param(k, marks=() if k in FEW else pytest.mark.slow) for k in range(1, 21)]
 )

@@ -163,6 +163,34 @@ fn a_pattern_connects_all_nodes_of_a_map_and_only_hosts_where_there_are_hosts() 
     assert_eq!(hosts_of(&star, json!("all")).len(), 4);
 }
 
+/// Each arrival draws its ends anew: transfers between any two of eight hosts, and incasts of three to one, at one time each.
+#[test]
+fn a_generator_draws_the_ends_of_each_arrival() {
+    let run = crate::common::run(json!({
+        "net": {"kind": "star", "hosts": 8, "rate": "1 Gbps", "delay": "1 us"}, "duration": "1 ms",
+        "traffic": [
+            {"generator": {"kind": "poisson", "rate": 1e6, "count": 400, "start": "2 us",
+                "sizes": {"kind": "fixed", "mean": "1 B"}},
+             "flow": {"between": "uniform-pairs", "count": 1, "start": "1 s"}},
+            {"generator": {"kind": "poisson", "rate": 1e5, "count": 20,
+                "sizes": {"kind": "fixed", "mean": "1 B"}},
+             "flow": {"between": {"kind": "incast", "random": true}, "count": 3, "start": "1 s"}},
+        ],
+    }));
+    let (single, incast) = run.plan.flows.split_at(400);
+    let pairs: BTreeSet<(u32, u32)> = single.iter().map(|f| (f.src.0, f.dst.0)).collect();
+    // 56 pairs: 400 draws miss one of them 0.04 times on average.
+    assert!(pairs.len() >= 54 && pairs.iter().all(|(src, dst)| src != dst), "{pairs:?}");
+    assert_eq!(incast.len(), 60);
+    for senders in incast.chunks(3) {
+        let different: BTreeSet<u32> = senders.iter().map(|f| f.src.0).collect();
+        assert_eq!(different.len(), 3);
+        assert!(senders.iter().all(|f| f.dst == senders[0].dst && f.start == senders[0].start));
+    }
+    let receivers: BTreeSet<u32> = incast.iter().map(|f| f.dst.0).collect();
+    assert!(receivers.len() > 4, "{receivers:?}");
+}
+
 #[test]
 fn what_a_pattern_cannot_do_is_reported_at_its_place() {
     let refused = |flow: Value, traffic: Value| -> Vec<String> {
@@ -197,11 +225,18 @@ fn what_a_pattern_cannot_do_is_reported_at_its_place() {
     assert_eq!(paths, ["flows[0].hosts[1]", "flows[0].hosts[2]"]);
     let alone = refused(json!({"pair": 0, "hosts": "all"}), json!([]));
     assert_eq!(alone, ["flows[0].hosts: has no effect without between; expected both"]);
-    let generated = refused(
-        json!({"pair": 0}),
-        json!([{"generator": "poisson", "flow": {"between": "uniform-pairs"}}]),
+    let generated =
+        |flow: Value| refused(json!({"pair": 0}), json!([{"generator": "poisson", "flow": flow}]));
+    assert_eq!(
+        generated(json!({"between": "uniform-pairs", "pair": 0})),
+        ["traffic[0].flow.between: draws both ends; expected neither pair, src nor dst beside it"]
     );
-    assert!(generated[0].contains("is not for the flows of a generator"), "{generated:?}");
+    assert_eq!(
+        generated(json!({"hosts": "all"})),
+        ["traffic[0].flow.hosts: has no effect without between; expected both"]
+    );
+    let collective = generated(json!({"between": "ring-all-reduce", "size": 1000}));
+    assert!(collective[0].contains("which no generator makes"), "{collective:?}");
 }
 
 mod needs_data {

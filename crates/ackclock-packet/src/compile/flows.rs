@@ -197,6 +197,29 @@ impl Context<'_> {
         self.wait(&definition, first, &transfers);
     }
 
+    /// A traffic pattern, and the hosts that it draws from: those of a flow at `path`.
+    fn pattern(
+        &mut self,
+        spec: &Spec,
+        flow: &Flow,
+        path: &str,
+    ) -> Option<(Box<dyn pattern::Pattern>, Vec<NodeId>)> {
+        let pattern_path = format!("{path}.between");
+        let pattern = match pattern::build(spec, &pattern::PatternEnv, &pattern_path) {
+            Ok(pattern) => pattern,
+            Err(problems) => {
+                self.problems.extend(problems);
+                return None;
+            }
+        };
+        let hosts = self.hosts_of_pattern(flow.hosts.as_ref(), &format!("{path}.hosts"))?;
+        if hosts.len() < 2 {
+            self.wrong(pattern_path, "needs two hosts; expected a network of two nodes at least");
+            return None;
+        }
+        Some((pattern, hosts))
+    }
+
     /// The flows of a traffic pattern.
     fn draw_ends(&mut self, spec: &Spec, flow: &Flow, index: usize) -> Option<Drawn> {
         let pattern_path = format!("flows[{index}].between");
@@ -207,18 +230,7 @@ impl Context<'_> {
             );
             return None;
         }
-        let pattern = match pattern::build(spec, &pattern::PatternEnv, &pattern_path) {
-            Ok(pattern) => pattern,
-            Err(problems) => {
-                self.problems.extend(problems);
-                return None;
-            }
-        };
-        let hosts = self.hosts_of_pattern(flow.hosts.as_ref(), &format!("flows[{index}].hosts"))?;
-        if hosts.len() < 2 {
-            self.wrong(pattern_path, "needs two hosts; expected a network of two nodes at least");
-            return None;
-        }
+        let (pattern, hosts) = self.pattern(spec, flow, &format!("flows[{index}]"))?;
         let host_count = hosts.len() as u32;
         let too_many =
             |count: u64| format!("makes {count} flows, expected {MAX_FLOWS} flows in all");
@@ -255,18 +267,24 @@ impl Context<'_> {
         let path = format!("traffic[{index}]");
         let of_flow = &format!("{path}.flow");
         let definition = self.definition(template, of_flow);
-        let keys = [
-            ("between", template.between.is_some()),
-            ("hosts", template.hosts.is_some()),
-            ("after", template.after.is_some()),
-        ];
-        if let Some((key, _)) = keys.into_iter().find(|key| key.1) {
+        if template.after.is_some() {
             self.wrong(
-                format!("{of_flow}.{key}"),
+                format!("{of_flow}.after"),
                 "is not for the flows of a generator; expected it in flows",
             );
             return self.without_route(&definition);
         }
+        if template.hosts.is_some() && template.between.is_none() {
+            self.wrong(format!("{of_flow}.hosts"), "has no effect without between; expected both");
+            return self.without_route(&definition);
+        }
+        let drawn_from = match &template.between {
+            Some(spec) => match self.pattern_of_arrivals(spec, template, of_flow) {
+                Some(drawn_from) => Some(drawn_from),
+                None => return self.without_route(&definition),
+            },
+            None => None,
+        };
         let (env, generator_path) = (
             arrivals::ArrivalsEnv { era: self.scenario.era.of_algorithms() },
             format!("{path}.generator"),
@@ -317,23 +335,58 @@ impl Context<'_> {
             // Arrivals that name no pair take the pairs in turn.
             let in_turn = || arrival.pair.or((pairs > 0).then(|| generated % pairs));
             let is_open = template.src.is_none() && template.pair.is_none();
-            let instance = Instance {
-                id: template.id.as_ref().map(|id| format!("{id}{generated}")),
-                ends: {
-                    let pair = if is_open { in_turn() } else { template.pair };
-                    if arrival.back { Ends::Back { pair } } else { Ends::Described { pair } }
-                },
-                start: template.start + Span(arrival.at.0),
-                size: arrival.size.filter(|_| !has_source).or(template.size),
-                turns: arrival.turns,
+            let all_ends = if let Some((pattern, hosts)) = &drawn_from {
+                let demands = pattern.draw(hosts.len() as u32, template.count, &mut rng);
+                let ends = |d: &pattern::Demand| {
+                    let (from, to) = if arrival.back { (d.to, d.from) } else { (d.from, d.to) };
+                    Ends::Drawn(hosts[from as usize], hosts[to as usize])
+                };
+                demands.iter().map(ends).collect()
+            } else {
+                let pair = if is_open { in_turn() } else { template.pair };
+                vec![if arrival.back { Ends::Back { pair } } else { Ends::Described { pair } }]
             };
-            generated += 1;
-            let before = self.problems.len();
-            self.add(&definition, instance);
-            if self.problems.len() > before {
+            if self.flows.len() + all_ends.len() > MAX_FLOWS {
+                self.wrong(generator_path, too_many());
                 return;
             }
+            for ends in all_ends {
+                let instance = Instance {
+                    id: template.id.as_ref().map(|id| format!("{id}{generated}")),
+                    ends,
+                    start: template.start + Span(arrival.at.0),
+                    size: arrival.size.filter(|_| !has_source).or(template.size),
+                    turns: arrival.turns.clone(),
+                };
+                generated += 1;
+                let before = self.problems.len();
+                self.add(&definition, instance);
+                if self.problems.len() > before {
+                    return;
+                }
+            }
         }
+    }
+
+    /// The pattern by which each arrival of a generator draws its flows.
+    fn pattern_of_arrivals(
+        &mut self,
+        spec: &Spec,
+        template: &Flow,
+        path: &str,
+    ) -> Option<(Box<dyn pattern::Pattern>, Vec<NodeId>)> {
+        let between = format!("{path}.between");
+        if template.pair.is_some() || template.src.is_some() || template.dst.is_some() {
+            self.wrong(between, "draws both ends; expected neither pair, src nor dst beside it");
+            return None;
+        }
+        let (pattern, hosts) = self.pattern(spec, template, path)?;
+        if let Ok(None) = pattern.transfers(hosts.len() as u32, template.size) {
+            return Some((pattern, hosts));
+        }
+        let message = "has transfers that wait for each other, which no generator makes; expected it in flows";
+        self.wrong(between, message);
+        None
     }
 
     /// What all copies of a flow have in common.

@@ -11,7 +11,7 @@ use crate::units::{BitRate, BufferSize, Span};
 /// aggregation switches, and (k/2)^2 core switches.
 ///
 /// Hosts `h0..`, edge switches `e0..`, aggregation switches `a0..`, core switches `c0..`, each numbered pod by pod.
-/// Pair i goes from `h{i}` to the host at the same place k/2 pods on, over the core. Flows are spread over equal
+/// Pair i goes from `h{i}` to the host at the same place half the pods on, over the core. Flows are spread over equal
 /// paths unless the scenario says `equal_paths = "first"`. A host's queue is plain FIFO without a limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,6 +19,10 @@ pub struct FatTree {
     /// Ports of a switch, an even number.
     #[schemars(range(min = 2, max = 250))]
     pub k: u32,
+    /// Pods, at most k: core switches have ports left if there are fewer. Left out: k.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 250))]
+    pub pods: Option<u32>,
     /// Hosts of each edge switch. Left out: k/2, so that no level is oversubscribed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 4_000_000))]

@@ -10,7 +10,8 @@
 //! k/2 hosts at each edge switch
 //! hence k^3/4 hosts, 5 k^2/4 switches, (k/2)^2 shortest paths between hosts of different pods
 //! ```
-//! Deviations: the number of hosts at an edge switch, and the rates of hosts' and switches' links, may differ.
+//! Deviations: the number of hosts at an edge switch, the rates of hosts' and switches' links, and the number of pods may
+//! differ; core switches have ports left if there are fewer than k pods.
 
 use std::sync::LazyLock;
 
@@ -21,8 +22,8 @@ use crate::ids::NodeId;
 use crate::registry::Ranges;
 use crate::scenario::FatTree;
 
-static RANGES: LazyLock<Ranges<6>> = LazyLock::new(|| {
-    Ranges::of::<FatTree>(["k", "hosts", "rate", "switch_rate", "delay", "switch_delay"])
+static RANGES: LazyLock<Ranges<7>> = LazyLock::new(|| {
+    Ranges::of::<FatTree>(["k", "pods", "hosts", "rate", "switch_rate", "delay", "switch_delay"])
 });
 
 impl Topology for FatTree {
@@ -30,9 +31,10 @@ impl Topology for FatTree {
         let rates = Rates::new(self.rate, self.switch_rate, self.delay, self.switch_delay);
         let half = self.k / 2;
         let hosts = self.hosts.unwrap_or(half.max(1));
+        let pods = self.pods.unwrap_or(self.k);
         let [rate, switch_rate, delay, switch_delay] = rates.values();
-        RANGES
-            .check(path, [self.k.into(), hosts.into(), rate, switch_rate, delay, switch_delay])?;
+        let [k, pod_count, host_count] = [self.k, pods, hosts].map(f64::from);
+        RANGES.check(path, [k, pod_count, host_count, rate, switch_rate, delay, switch_delay])?;
         // That a number is even is no range.
         if !self.k.is_multiple_of(2) {
             let message = format!(
@@ -42,7 +44,11 @@ impl Topology for FatTree {
             );
             return Err(vec![Problem::new(format!("{path}.k"), message)]);
         }
-        let in_pods = self.k * half;
+        if pods > self.k {
+            let message = format!("is {pods}, expected at most {}, one for each port", self.k);
+            return Err(vec![Problem::new(format!("{path}.pods"), message)]);
+        }
+        let in_pods = pods * half;
         check(path, in_pods, hosts, u64::from(2 * in_pods + half * half))?;
         let mut layout = Layout { has_equal_paths: true, ..Layout::default() };
         let mut nodes = |letter, count| -> Vec<NodeId> {
@@ -51,8 +57,8 @@ impl Topology for FatTree {
         let (edge, aggregation) = (nodes('e', in_pods), nodes('a', in_pods));
         let core = nodes('c', half * half);
         let between = layout.kind(path, links(self.buffer, &self.qdisc));
-        let pods = edge.chunks(half as usize).zip(aggregation.chunks(half as usize));
-        for (edge, aggregation) in pods {
+        let by_pod = edge.chunks(half as usize).zip(aggregation.chunks(half as usize));
+        for (edge, aggregation) in by_pod {
             for &below in edge {
                 for &above in aggregation {
                     layout.link(between, [below, above], rates.switch, rates.switch_delay);
@@ -136,6 +142,25 @@ mod tests {
                 assert_eq!(paths(&layout, first, all[half as usize]), (half, 4));
             }
         }
+    }
+
+    /// The tree of HPCC's evaluation (SIGCOMM 2019, section 5.1): 16 core, 20 aggregation and 20 edge switches, 320 hosts,
+    /// whose 160 links between switches carry as much as the hosts'.
+    #[test]
+    fn five_pods_of_eight_leave_ports_of_core_switches() {
+        let json = r#"{"kind":"fat-tree","k":8,"pods":5,"hosts":16,"rate":1e11,"delay":1e-6}"#;
+        let layout = serde_json::from_str::<Net>(json).unwrap().layout("net").unwrap();
+        let count = |letter| layout.nodes.iter().filter(|name| name.starts_with(letter)).count();
+        assert_eq!(['c', 'a', 'e', 'h'].map(count), [16, 20, 20, 320]);
+        assert_eq!(layout.links.len(), 320 + 160);
+        let hosts = layout.hosts();
+        assert_eq!(paths(&layout, hosts[0], hosts[319]), (16, 6));
+        let many = json.replace("\"pods\":5", "\"pods\":9");
+        let problems = serde_json::from_str::<Net>(&many).unwrap().layout("net").unwrap_err();
+        assert_eq!(
+            problems[0].to_string(),
+            "net.pods: is 9, expected at most 8, one for each port"
+        );
     }
 
     #[test]

@@ -354,6 +354,9 @@ class Dcqcn(Record):
     recovery_events: Events of a timer or counter that only recover the rate (F). Range: at least 1 (events).
     additive: Step of additive increase (`R_AI`). Range: at least 0 bit/s.
     hyper: Step of hyper increase (`R_HAI`). Range: at least 0 bit/s.
+    least: Least rate. Range: at least 0 bit/s.
+    window: No more is in flight than the rate carries in this time, a packet at least. Range: at least 0 s.
+    rule: `card` is what network cards of one vendor do.
     """
     def __init__(
         self,
@@ -365,6 +368,9 @@ class Dcqcn(Record):
         recovery_events: int | None = 5,
         additive: float | str | None = ...,
         hyper: float | str | None = ...,
+        least: float | str | None = ...,
+        window: float | str | None = ...,
+        rule: Literal["paper", "card"] | None = "paper",
     ) -> None: ...
 
 class Hpcc(Record):
@@ -374,6 +380,7 @@ class Hpcc(Record):
     max_stage: Round trips in a row that only add, after which the window follows the utilisation. Range: at least 0.
     base_rtt: Base round trip (T). Range: at least 0 s.
     w_ai: Step of the window (`W_AI`). Range: at least 0 B.
+    reaction: Which acknowledgements the window follows.
     """
     def __init__(
         self,
@@ -381,6 +388,7 @@ class Hpcc(Record):
         max_stage: int | None = 5,
         base_rtt: float | str | None = ...,
         w_ai: float | str | None = ...,
+        reaction: Literal["both", "ack", "round-trip"] | None = "both",
     ) -> None: ...
 
 class Vegas(Record):
@@ -681,6 +689,8 @@ class Timely(Record):
     hyper: Segments in a row with gradients of 0 or less from which on steps are as many times as large. Range: at least 1 (segments).
     segment: Bytes that leave together and are answered together. Range: at least 0 B.
     initial_rate: Rate at the start. Range: at least 0 bit/s.
+    least: Least rate. Range: at least 0 bit/s.
+    window: No more is in flight than the rate carries in this time, a segment at least. Range: at least 0 s.
     """
     def __init__(
         self,
@@ -693,6 +703,8 @@ class Timely(Record):
         hyper: int | None = 5,
         segment: float | str | None = 16000,
         initial_rate: float | str | None = ...,
+        least: float | str | None = ...,
+        window: float | str | None = ...,
     ) -> None: ...
 
 class Compound(Record):

@@ -33,10 +33,12 @@ class Incast(Record):
     r"""Incast: all to one.
 
     receiver: Place of the receiver among the hosts, from 0. Range: at least 0.
+    random: Receiver and senders are drawn at random.
     """
     def __init__(
         self,
         receiver: int | None = ...,
+        random: bool | None = False,
     ) -> None: ...
 
 class LogNormal(Record):

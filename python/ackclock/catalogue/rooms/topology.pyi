@@ -266,6 +266,7 @@ class FatTree(Record):
     r"""A data centre in three levels.
 
     k: Ports of a switch, an even number. Range: from 2 to 250.
+    pods: Pods, at most k: core switches have ports left if there are fewer. Range: from 1 to 250.
     hosts: Hosts of each edge switch. Range: from 1 to 4000000.
     rate: Rate of the hosts' links. Range: more than 0 and at most 1000000000000000 bit/s.
     switch_rate: Rate of the links between switches. Range: more than 0 and at most 1000000000000000 bit/s.
@@ -277,6 +278,7 @@ class FatTree(Record):
     def __init__(
         self,
         k: int,
+        pods: int | None = ...,
         hosts: int | None = ...,
         rate: float | str | None = ...,
         switch_rate: float | str | None = ...,

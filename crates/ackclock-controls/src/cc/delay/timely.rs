@@ -16,12 +16,12 @@
 //! gradient <= 0:   rate + N delta,  N = 5 from the fifth such segment in a row on, else 1
 //! else:            rate (1 - beta gradient)
 //! ```
-//! A segment leaves in one burst; the pauses between bursts make the rate. Deviations: rates are kept between a thousandth of
-//! the line rate and the line rate, and a gradient above 1 counts as 1, so that no cut takes more than beta, as none beyond
+//! A segment leaves in one burst; the pauses between bursts make the rate. Deviations: rates are kept between `least` and the line rate, and a gradient above 1 counts as 1, so that no cut takes more than beta, as none beyond
 //! `T_high` does: the source's factor is negative from 1.25 on. The line rate is that of the flow's first link. A flow begins at line rate, as the
 //! source's first flow of a host does; it divides by the number of flows, which none knows here. The source has a
 //! network without loss: a loss or a timeout halves the rate, once per round trip. In flight are at most eight round trips at
-//! line rate, a bound for loss of all feedback. The round trip is that of packets, without a host's delay.
+//! line rate, a bound for loss of all feedback; with `window` no more than the rate carries in that time, as TIMELY+win of HPCC's evaluation
+//! (Li et al., SIGCOMM 2019) has it. The round trip is that of packets, without a host's delay.
 //!
 //! Defaults by era: the same in all: beta 0.8, alpha 0.875. Left out, times and rates are in the source's proportions: for its
 //! 20 us of least RTT and 10 Gbit/s they are its 50 us, 500 us and 10 Mbit/s.
@@ -69,6 +69,10 @@ pub struct TimelyParams {
     pub segment: Bytes,
     /// Rate at the start. Left out: the line rate.
     pub initial_rate: Option<BitRate>,
+    /// Least rate. Left out: a thousandth of the line rate.
+    pub least: Option<BitRate>,
+    /// No more is in flight than the rate carries in this time, a segment at least. Left out: eight round trips at line rate.
+    pub window: Option<Span>,
 }
 
 impl Default for TimelyParams {
@@ -83,6 +87,8 @@ impl Default for TimelyParams {
             hyper: 5,
             segment: Bytes(16_000),
             initial_rate: None,
+            least: None,
+            window: None,
         }
     }
 }
@@ -96,6 +102,7 @@ pub struct Timely {
     packets: u32,
     /// bit/s.
     rate: f64,
+    least_rate: f64,
     delta: f64,
     /// Packets acknowledged of the present segment.
     acked: u32,
@@ -131,11 +138,13 @@ impl About<CcEnv> for Timely {
         let line = env.line_rate.bps().max(1.0);
         let initial = params.initial_rate.map_or(line, BitRate::bps);
         let delta = params.delta.map_or(line * STEP, BitRate::bps);
+        let least_rate = params.least.map_or(line * STEP, BitRate::bps).min(line);
         Ok(Self {
             wire_bits: wire * 8.0,
             line,
             packets: ((params.segment.0 as f64 / wire) as u32).max(1),
-            rate: initial.clamp(line * STEP, line),
+            rate: initial.clamp(least_rate, line),
+            least_rate,
             delta,
             acked: 0,
             previous: None,
@@ -187,7 +196,17 @@ impl Timely {
     }
 
     fn bound(&mut self) {
-        self.rate = self.rate.clamp(self.line * STEP, self.line);
+        self.rate = self.rate.clamp(self.least_rate, self.line);
+    }
+
+    /// Most in flight, in packets.
+    fn most_in_flight(&self) -> f64 {
+        if let Some(time) = self.params.window {
+            let of_rate = self.rate * time.seconds() / self.wire_bits;
+            return of_rate.clamp(f64::from(self.packets), MAX_WINDOW);
+        }
+        let most = LEEWAY * self.line * self.srtt.seconds() / self.wire_bits;
+        if most > 0.0 { most.clamp(LEAST, MAX_WINDOW) } else { MAX_WINDOW }
     }
 }
 
@@ -202,8 +221,7 @@ impl CongestionControl for Timely {
             self.acked %= self.packets;
             self.complete(rtt.seconds());
         }
-        let most = LEEWAY * self.line * ack.srtt.seconds() / self.wire_bits;
-        window.cwnd = if most > 0.0 { most.clamp(LEAST, MAX_WINDOW) } else { MAX_WINDOW };
+        window.cwnd = self.most_in_flight();
     }
 
     fn on_congestion(&mut self, _window: &mut Window, event: &Congestion) {
@@ -225,7 +243,7 @@ impl CongestionControl for Timely {
     }
 
     fn initial_window(&self) -> Option<f64> {
-        Some(MAX_WINDOW)
+        Some(self.most_in_flight())
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
@@ -395,5 +413,19 @@ mod tests {
             control.on_ack(&mut window, &Ack::sampled(Time::ZERO, 2 * number, sample));
             near::<3>(control.rate, rate);
         }
+    }
+
+    /// 10 Gbit/s for 20 us are 25,000 B; a segment of 16 packets is the least.
+    #[test]
+    fn a_window_follows_the_rate() {
+        let window = Some(Span::from_micros(20));
+        let params = TimelyParams { window, ..TimelyParams::default() };
+        let env = CcEnv { line_rate: BitRate(10_000_000_000), ..env(Era::Rfc) };
+        let mut control = Timely::new(params, &env).unwrap();
+        near::<9>(control.initial_window().unwrap(), 25_000.0 / 1040.0);
+        control.rate = 8e9;
+        near::<9>(control.most_in_flight(), 20_000.0 / 1040.0);
+        control.rate = 1e9;
+        near::<9>(control.most_in_flight(), 15.0);
     }
 }

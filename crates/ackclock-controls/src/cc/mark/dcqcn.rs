@@ -16,6 +16,17 @@
 //!   the smaller is more than 5:     T <- T + R_HAI,  C <- (T + C) / 2
 //!   else:                           T <- T + R_AI,   C <- (T + C) / 2
 //! ```
+//! With `rule = "card"` it is what network cards of one vendor do, by the vendor's page on its parameters and the simulator of HPCC
+//! (SIGCOMM 2019; repository alibaba-edu/High-Precision-Congestion-Control, facts only), with the times that this
+//! simulator has for it: notifications are counted by periods from the first on, and no bytes are counted.
+//! ```text
+//! each alpha_timer (1 us):     alpha <- (1 - g) alpha + g [a notification came in it]
+//! each cnp_interval (4 us) in which one came:   if the timer has raised the rate since the last cut  T <- C
+//!                              C <- C (1 - alpha / 2);  the timer starts anew
+//! timer (300 us):              up to the F-th time C <- (T + C) / 2;  then T <- T + R_AI once and T <- T + R_HAI from then on, C <- (T + C) / 2
+//! ```
+//! With `window` no more is in flight than the rate carries in that time, as DCQCN+win of HPCC's evaluation has it.
+//!
 //! Deviations: the source's receiver sends a notification for a marked packet at most every 50 us. Here acknowledgements carry counts
 //! of marks (AccECN), and the sender takes one that reports new marks for a notification if 50 us have passed since
 //! the last: what an acknowledgement waits for (`tcp.delayed_ack`, one packet where marks begin or end) and what marks fall within
@@ -23,7 +34,7 @@
 //! at most eight round trips at line rate are in flight, a bound for loss of all feedback. The source has a network without loss
 //! (PFC): a loss or a timeout counts as a notification, once per round trip. No period is shorter than the least round trip, which is
 //! within 50 us in the source's networks: on a path of milliseconds the rate would rise by a thousand steps before the first mark is
-//! reported. The rate is at least a thousandth of the line rate. The
+//! reported (not with `rule = "card"`). The
 //! source gives `R_HAI` no value: ten times `R_AI`, as the settings of HPCC's evaluation have it.
 //!
 //! The fixed point of N flows on a link of rate C (packets a second) follows from the rule: p^3 = `R_AI` N^2 / (K C^2)
@@ -33,8 +44,11 @@
 //!
 //! Defaults by era: the same in all: g = 1/256, `R_AI` a thousandth of the line rate (40 Mbit/s of 40 Gbit/s, as in the source).
 
+mod card;
 #[cfg(test)]
 mod fixed_point;
+
+use card::Card;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +70,17 @@ const LEEWAY: f64 = 8.0;
 const LEAST: f64 = 16.0;
 /// Timer events that one call makes up for at most, after a pause in which nothing called.
 const MOST_AT_ONCE: u32 = 1000;
+
+/// Whose rule it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// The paper's: timer and byte counter.
+    #[default]
+    Paper,
+    /// A vendor's cards: periods from the first notification on, timer alone.
+    Card,
+}
 
 /// Parameters of DCQCN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -82,6 +107,12 @@ pub struct DcqcnParams {
     pub additive: Option<BitRate>,
     /// Step of hyper increase (`R_HAI`). Left out: ten times `additive`.
     pub hyper: Option<BitRate>,
+    /// Least rate. Left out: a thousandth of the line rate.
+    pub least: Option<BitRate>,
+    /// No more is in flight than the rate carries in this time, a packet at least. Left out: eight round trips at line rate.
+    pub window: Option<Span>,
+    /// `card` is what network cards of one vendor do.
+    pub rule: Rule,
 }
 
 impl Default for DcqcnParams {
@@ -95,6 +126,9 @@ impl Default for DcqcnParams {
             recovery_events: 5,
             additive: None,
             hyper: None,
+            least: None,
+            window: None,
+            rule: Rule::Paper,
         }
     }
 }
@@ -106,6 +140,7 @@ pub struct Dcqcn {
     line: f64,
     additive: f64,
     hyper: f64,
+    least: f64,
     /// bit/s.
     current: f64,
     target: f64,
@@ -121,6 +156,8 @@ pub struct Dcqcn {
     bytes: f64,
     timer_events: u32,
     byte_events: u32,
+    /// Periods of `rule = "card"`.
+    card: Card,
 }
 
 impl About<CcEnv> for Dcqcn {
@@ -136,11 +173,13 @@ impl About<CcEnv> for Dcqcn {
         let line = env.line_rate.bps().max(1.0);
         let additive = params.additive.map_or(line * STEP, BitRate::bps);
         let hyper = params.hyper.map_or(HYPER * additive, BitRate::bps);
+        let least = params.least.map_or(line * STEP, BitRate::bps).min(line);
         Ok(Self {
             wire: f64::from(env.wire_size.max(1)),
             line,
             additive,
             hyper,
+            least,
             current: line,
             target: line,
             alpha: 1.0,
@@ -153,19 +192,37 @@ impl About<CcEnv> for Dcqcn {
             bytes: 0.0,
             timer_events: 0,
             byte_events: 0,
+            card: Card::default(),
             params,
         })
     }
 }
 
 impl Dcqcn {
-    /// A period of the rule, at least a round trip of the empty path.
+    fn is_card(&self) -> bool {
+        self.params.rule == Rule::Card
+    }
+
+    /// A period of the paper's rule, at least a round trip of the empty path; of the cards' as it is.
     fn period(&self, of_rule: Span) -> Span {
-        of_rule.max(self.min_rtt)
+        if self.is_card() { of_rule } else { of_rule.max(self.min_rtt) }
+    }
+
+    /// Most in flight, in segments.
+    fn most_in_flight(&self, srtt: Span) -> f64 {
+        let bits = 8.0 * self.wire;
+        if let Some(time) = self.params.window {
+            return (self.current * time.seconds() / bits).clamp(1.0, MAX_WINDOW);
+        }
+        let most = LEEWAY * self.line * srtt.seconds() / bits;
+        if most > 0.0 { most.clamp(LEAST, MAX_WINDOW) } else { MAX_WINDOW }
     }
 
     /// Runs the timers that are due.
     fn advance(&mut self, now: Time) {
+        if self.is_card() {
+            return self.advance_card(now);
+        }
         if now >= self.alpha_due {
             let period = self.period(self.params.alpha_timer);
             let periods = now.since(self.alpha_due).0 / period.0.max(1) + 1;
@@ -193,6 +250,11 @@ impl Dcqcn {
             self.target += if is_hyper { self.hyper } else { self.additive };
             self.target = self.target.min(self.line);
         }
+        self.approach_target();
+    }
+
+    /// Half-way to the target.
+    fn approach_target(&mut self) {
         self.current = f64::midpoint(self.current, self.target);
         if self.line - self.current < 1.0 {
             // No limit is left; alpha goes on to decay.
@@ -212,9 +274,12 @@ impl Dcqcn {
     /// A notification.
     fn notify(&mut self, now: Time) {
         self.advance(now);
+        if self.is_card() {
+            return self.notify_card(now);
+        }
         self.notified = Some(now);
         self.target = self.current;
-        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.line * STEP);
+        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.least);
         self.alpha += self.params.g * (1.0 - self.alpha);
         self.is_limited = true;
         self.alpha_due = now + self.period(self.params.alpha_timer);
@@ -227,7 +292,7 @@ impl Dcqcn {
 impl CongestionControl for Dcqcn {
     fn on_ecn_counts(&mut self, _window: &mut Window, counts: &EcnCounts) {
         let interval = self.period(self.params.cnp_interval);
-        let may = self.notified.is_none_or(|at| counts.now.since(at) >= interval);
+        let may = self.is_card() || self.notified.is_none_or(|at| counts.now.since(at) >= interval);
         if counts.marked > 0 && may {
             self.notify(counts.now);
         }
@@ -236,8 +301,7 @@ impl CongestionControl for Dcqcn {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         (self.min_rtt, self.srtt) = (ack.min_rtt, ack.srtt);
         self.advance(ack.now);
-        let most = LEEWAY * self.line * ack.srtt.seconds() / (8.0 * self.wire);
-        window.cwnd = if most > 0.0 { most.clamp(LEAST, MAX_WINDOW) } else { MAX_WINDOW };
+        window.cwnd = self.most_in_flight(ack.srtt);
     }
 
     fn on_congestion(&mut self, _window: &mut Window, event: &Congestion) {
@@ -252,7 +316,7 @@ impl CongestionControl for Dcqcn {
 
     fn on_sent(&mut self, now: Time, _in_flight: u32) {
         self.advance(now);
-        if self.is_limited {
+        if self.is_limited && !self.is_card() {
             self.bytes += self.wire;
             if self.bytes >= self.params.byte_counter.0 as f64 {
                 self.bytes = 0.0;
@@ -266,8 +330,9 @@ impl CongestionControl for Dcqcn {
         Some(self.period(self.params.rate_timer))
     }
 
-    fn on_timer(&mut self, _window: &mut Window, now: Time) {
+    fn on_timer(&mut self, window: &mut Window, now: Time) {
         self.advance(now);
+        window.cwnd = self.most_in_flight(self.srtt);
     }
 
     fn on_spurious(&mut self, _window: &mut Window, _event: &Congestion, _before: &Window) {}
@@ -281,7 +346,7 @@ impl CongestionControl for Dcqcn {
     }
 
     fn initial_window(&self) -> Option<f64> {
-        Some(MAX_WINDOW)
+        Some(self.most_in_flight(Span::ZERO))
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
@@ -290,6 +355,9 @@ impl CongestionControl for Dcqcn {
 
     fn phase(&self) -> &'static str {
         let most = self.timer_events.max(self.byte_events);
+        if self.is_card() {
+            return self.phase_card();
+        }
         if !self.is_limited {
             "line-rate"
         } else if most <= self.params.recovery_events {
@@ -415,6 +483,19 @@ mod tests {
         assert_eq!(control.byte_events, 0);
         control.on_sent(at(51), 1);
         assert_eq!(control.byte_events, 1);
+    }
+
+    /// 40 Gbit/s for 10 us are 50,000 B, at half the rate half of them.
+    #[test]
+    fn a_window_follows_the_rate() {
+        let params = DcqcnParams { window: Some(Span::from_micros(10)), ..DcqcnParams::default() };
+        let env = CcEnv { line_rate: BitRate(40_000_000_000), ..env(Era::Rfc) };
+        let mut control = Dcqcn::new(params, &env).unwrap();
+        near::<9>(control.initial_window().unwrap(), 50_000.0 / 1040.0);
+        mark(&mut control, 0);
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+        control.on_ack(&mut window, &Ack::at(at(1), 1));
+        near::<9>(window.cwnd, 25_000.0 / 1040.0);
     }
 
     /// Of 200 us here, while marks may notify each 50 us.

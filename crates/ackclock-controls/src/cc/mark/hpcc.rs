@@ -42,6 +42,19 @@ const FLOWS: f64 = 100.0;
 /// Bounds of the utilisation that a division can bear.
 const LEAST: f64 = 1e-6;
 
+/// Which acknowledgements the window follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reaction {
+    /// Each, from the window of the round trip before.
+    #[default]
+    Both,
+    /// Each, from the window that the one before set.
+    Ack,
+    /// The first of a round trip.
+    RoundTrip,
+}
+
 /// Parameters of HPCC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -55,11 +68,13 @@ pub struct HpccParams {
     pub base_rtt: Option<Span>,
     /// Step of the window (`W_AI`). Left out: (1 - eta) / 100 of what the path holds at line rate.
     pub w_ai: Option<Bytes>,
+    /// Which acknowledgements the window follows; the source compares the rule with the other two (section 5.4).
+    pub reaction: Reaction,
 }
 
 impl Default for HpccParams {
     fn default() -> Self {
-        Self { eta: 0.95, max_stage: 5, base_rtt: None, w_ai: None }
+        Self { eta: 0.95, max_stage: 5, base_rtt: None, w_ai: None, reaction: Reaction::Both }
     }
 }
 
@@ -67,6 +82,7 @@ impl Default for HpccParams {
 pub struct Hpcc {
     eta: f64,
     max_stage: u32,
+    reaction: Reaction,
     /// Bytes on the wire of a full packet.
     wire: f64,
     /// Base round trip [s].
@@ -108,6 +124,7 @@ impl About<CcEnv> for Hpcc {
         Ok(Self {
             eta: params.eta,
             max_stage: params.max_stage,
+            reaction: params.reaction,
             wire,
             base,
             most,
@@ -185,7 +202,12 @@ impl CongestionControl for Hpcc {
         }
         if let Some(utilisation) = self.measure(report.ports) {
             let begins_round = self.round_end.is_none_or(|end| report.una > end);
-            self.answer(utilisation, begins_round);
+            match self.reaction {
+                Reaction::Both => self.answer(utilisation, begins_round),
+                Reaction::Ack => self.answer(utilisation, true),
+                Reaction::RoundTrip if begins_round => self.answer(utilisation, true),
+                Reaction::RoundTrip => {}
+            }
             if begins_round {
                 self.round_end = Some(report.nxt);
             }
@@ -292,6 +314,34 @@ mod tests {
         let fourth = report(&mut control, 12, 21, &[port(50, 625_000, 12_500)]);
         near::<9>(third, first);
         near::<6>(fourth, third * 0.95 / 1.1 + 1000.0);
+    }
+
+    /// What the source calls overreaction: three records of one queue cut three times. Once per round trip, the first cuts.
+    #[test]
+    fn other_reactions_cut_with_each_record_or_with_the_first_of_a_round_trip() {
+        let part = 0.95 / 1.1;
+        let windows = |reaction| -> Vec<f64> {
+            let mut control = control();
+            control.reaction = reaction;
+            report(&mut control, 1, 10, &[port(0, 0, 12_500)]);
+            let mut next = |i: u32, una| {
+                let ports = [port(10 * u64::from(i), 125_000 * u64::from(i), 12_500)];
+                report(&mut control, una, una + 9, &ports)
+            };
+            vec![next(1, 2), next(2, 3), next(3, 11), next(4, 12)]
+        };
+        let once = |w: f64| w * part + 1000.0;
+        let each = windows(Reaction::Ack);
+        let mut expected = 125_000.0;
+        for w in each {
+            expected = once(expected);
+            near::<6>(w, expected);
+        }
+        let round = windows(Reaction::RoundTrip);
+        near::<9>(round[0], 125_000.0);
+        near::<9>(round[1], 125_000.0);
+        near::<6>(round[2], once(125_000.0));
+        near::<9>(round[3], round[2]);
     }
 
     /// Half-used links: five round trips add 1000 bytes each, the sixth doubles (0.95 / 0.5 = 1.9).

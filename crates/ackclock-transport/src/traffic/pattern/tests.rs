@@ -52,6 +52,25 @@ proptest! {
     }
 }
 
+/// 60 of 319 hosts, all different, send to one; receivers of many incasts are as often each host, within chance.
+#[test]
+fn a_random_incast_draws_its_receiver_and_its_senders() {
+    let spec = "{\"kind\": \"incast\", \"random\": true}";
+    let mut received = vec![0u32; 320];
+    for seed in 0..3200 {
+        let drawn = draw(spec, 320, Some(60), seed);
+        let to = drawn[0].to;
+        assert!(drawn.iter().all(|d| d.to == to && d.from != to));
+        assert!(times(320, drawn.iter().map(|d| d.from)).iter().all(|&sent| sent <= 1));
+        received[to as usize] += 1;
+    }
+    // Poisson of mean 10: 320 hosts have none at 0 by 1.5 %, none above 27 by 0.1 %.
+    assert!(received.iter().all(|count| (1..=27).contains(count)), "{received:?}");
+    let both =
+        serde_json::from_str(r#"{"kind": "incast", "random": true, "receiver": 0}"#).unwrap();
+    assert!(build(&both, &PatternEnv, "between").is_err());
+}
+
 #[test]
 fn an_incast_is_every_other_host_once() {
     let pairs = |made: Vec<Demand>| made.iter().map(|d| (d.from, d.to)).collect::<Vec<_>>();

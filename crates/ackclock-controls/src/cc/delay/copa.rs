@@ -5,7 +5,8 @@
 //!
 //! **Source**: V. Arun, H. Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018,
 //! sections 2 and 3, <https://www.usenix.org/conference/nsdi18/presentation/arun>.
-//! (Rule from memory; compared with the authors' code, below, not with the text.)
+//! The text could not be had. Compared with its paragraph on v as mvfst and TQUIC quote it, with xquic, which has both modes
+//! (commit 58cfb16: `RTTmax` of 4 round trips, a tenth, 5 round trips, 1/delta), and with the authors' code, below.
 //!
 //! **Rule** (per ACK; dq = `RTTstanding` - `RTTmin`; `RTTstanding` = least sample of SRTT/2, `RTTmin` of 10 s)
 //! ```text
@@ -21,10 +22,13 @@
 //! that rose by 32 segments in a round trip falls by as many. An ACK adds no more than slow start would, and takes no
 //! more than half. A timeout reduces the window, which the source leaves open.
 //!
-//! The authors' sender (`genericCC`, `markoviancc.cc`, commit 18299d6) was compared: the target window `RTTstanding` / (delta dq), the step
-//! v / (delta w) per acknowledgement, pacing at 2 w / `RTTstanding`, the least window of 2, delta halved in 1/delta on loss and 1 added per
-//! round trip are as here. It differs so: v doubles from the second round trip in one direction on, not the fourth; v is at most w delta, that is
-//! w / 2 in default mode; more than 30 % of losses in two round trips take 30 % of the window; a timeout takes nothing.
+//! The authors' sender (`genericCC`, `markoviancc.cc`, commit 18299d6) was compared: the target window `RTTstanding` / (delta dq),
+//! the step v / (delta w) per acknowledgement, pacing at 2 w / `RTTstanding`, the least window of 2, delta halved in 1/delta on loss
+//! and 1 added per round trip are as here. It differs so: v doubles from the second round trip in one direction on, not the
+//! fourth; v is at most w delta, that is w / 2 in default mode; more than 30 % of losses in two round trips take 30 % of the
+//! window; a timeout takes nothing. In xquic v doubles from the fifth round trip on, is at most w delta too, and an empty queue
+//! ends competitive mode at once, not at the end of the round trip. mvfst has no competitive mode, takes the last sample for
+//! `RTTstanding` in dq, paces at 2 w / SRTT, and doubles w once a round trip in slow start, where this adds what is acknowledged.
 //!
 //! Several flows: the test for an empty queue supposes that flows move in step, so that the queue empties once in five
 //! round trips. Flows that are not in step keep it from emptying and take each other for flows that fill it. On 20 Mbit/s,
@@ -145,7 +149,7 @@ impl About<CcEnv> for Copa {
     const INFO: Info = Info {
         name: "copa",
         title: "Copa",
-        source: "Arun, Balakrishnan, NSDI 2018, sections 2 and 3 (compared with the authors' code, not with the text)",
+        source: "Arun, Balakrishnan, NSDI 2018, sections 2 and 3 (compared with the authors' code and quotations)",
         status: Status::Specified,
     };
 

@@ -9,6 +9,7 @@
 //! D. Wei, C. Jin, S. Low, S. Hegde, "FAST TCP", IEEE/ACM Trans. Networking 14(6), 2006,
 //! doi:10.1109/TNET.2006.886335.
 //! `ns2`: T. Cui, L. Andrew, the module for ns-2.35, version 1.1.3 (2007), read, not copied.
+//! Both were compared line by line with this.
 //!
 //! **Rule** (D = smallest round trip of data, R = mean round trip, W = `published`: w, `ns2`: the
 //! segments in flight when the acknowledged one left)
@@ -21,7 +22,11 @@
 //! loss, ECN:  w <- w/2, ssthresh <- w;   timeout: ssthresh <- w/2, w <- 1     ns2: w <- 2
 //! ```
 //! Deviations: handshakes are no samples, since their packets are shorter on the wire. `ns2` with
-//! D < 4 ms does not spread increases, as the module does. The original text of FAST was not to be had.
+//! D < 4 ms does not spread increases, as the module does. The module's weight goes by the segments in
+//! flight, not by w; its rounds end by time, a sample after the last; an increase is cut to whole
+//! segments, and below 4 the rest of it comes later; its first update waits for the interval after the
+//! multiplicative phase and after recovery; R outlives a loss, where here it begins anew; and it
+//! grows by acknowledgements. The original text of FAST was not to be had.
 //!
 //! Defaults by era: the same in all; outside the RFC era a decrease starts from cwnd, and the sender
 //! times one segment per round trip only.

@@ -2,7 +2,8 @@
 //!
 //! **Source**: L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control (BIC) for Fast Long-Distance
 //! Networks", IEEE INFOCOM 2004, section III, doi:10.1109/INFCOM.2004.1354672.
-//! (Rule from memory; its arithmetic in Linux, which names that text, was compared with `tcp_bic.c`: below.)
+//! The text could not be had. Compared line by line with its pseudocode as a public program keeps it, by the source's names
+//! (`Helper.Net.RUDP.BIC`, after the authors' page), and in era `linux` with `tcp_bic.c` of Linux 6.12.
 //!
 //! **Rule** (per round trip of w acknowledgements; w >= low window, else Reno)
 //! ```text
@@ -11,7 +12,10 @@
 //! loss, ECN:  w_max <- w, or (w + (1 - beta) w) / 2 if w < the w_max before (fast convergence)
 //!             w <- (1 - beta) w;   w < low window: w <- w / 2;   timeout: ssthresh as on loss, w <- 1
 //! ```
-//! Deviations: below the low window `w_max` becomes w, as in Linux, where the source's pseudocode leaves it. As in that pseudocode the middle is taken anew with each acknowledgement.
+//! Deviations: below the low window `w_max` becomes w, as in Linux, where the source's pseudocode leaves it. That pseudocode
+//! forgets `w_max` when max probing begins, so that the next loss counts as one of a window that shrinks; here, as in
+//! Linux, only one below `w_max` does. An acknowledgement adds no more than a segment. The pseudocode has no `S_min`. As in it
+//! the middle is taken anew with each acknowledgement.
 //!
 //! Defaults by era: low window 14, `S_max` 32, `S_min` 0.01, beta 0.125. Era `linux` has Linux's arithmetic (`bic/linux.rs`):
 //! `S_max` 16, beta 205/1024, a quarter of the way, slower near `w_max`, no `S_min`.
@@ -73,7 +77,8 @@ impl About<CcEnv> for Bic {
     const INFO: Info = Info {
         name: "bic",
         title: "BIC",
-        source: "Xu, Harfoush, Rhee, IEEE INFOCOM 2004, section III, doi:10.1109/INFCOM.2004.1354672 (compared with Linux, not with the text)",
+        source: "Xu, Harfoush, Rhee, IEEE INFOCOM 2004, section III, doi:10.1109/INFCOM.2004.1354672 \
+                 (compared with its pseudocode as others keep it, and with Linux)",
         status: Status::Specified,
     };
     const ALSO: &'static [&'static str] = &["bic-tcp"];

@@ -14,7 +14,8 @@
 //! ```
 //! Deviations: the counts come from AccECN (RFC 9768) in place of the receiver's echo of CE in ECE; packets
 //! are counted, not bytes, and all have one size. Marks may leave one segment of the window; Linux leaves two. Linux has alpha
-//! in 1/1024, and takes half of cwnd at a timeout where this takes half of what is in flight.
+//! in 1/1024 and forgets what is below 16 of them with the next window, and takes half of cwnd at a timeout where this takes
+//! half of what is in flight.
 //!
 //! Defaults by era: the same in all; g = 1/16 and alpha = 1 at the start, as the RFC recommends.
 

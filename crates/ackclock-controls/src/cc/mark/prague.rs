@@ -3,7 +3,8 @@
 //! Over a queue that marks for L4S it keeps two marks a round trip, so that the queue stays short; a loss is answered as
 //! Reno does.
 //!
-//! **Source**: draft-briscoe-iccrg-prague-congestion-control-04, section 2.4; requirements: RFC 9331, section 4.
+//! **Source**: draft-briscoe-iccrg-prague-congestion-control-04, section 2.4; requirements: RFC 9331, section 4. Compared line by
+//! line with `tcp_prague` 0.6 and 0.7 of the L4S team; of the draft, with what quic-go's notes, noq and quiche quote of it.
 //!
 //! **Rule** (V = max(SRTT, 25 ms), the virtual round trip; F = marked / acknowledged since the last update)
 //! ```text
@@ -17,7 +18,11 @@
 //! Deviations: no detection of classic ECN queues and no fall-back on them (RFC 9331, section 4.3, item 4); Linux does
 //! not scale by V above 100 ms, which is the same, as V = SRTT there. Counts are AccECN's (RFC 9768), of packets.
 //! Linux's module (`tcp_prague` 0.6 of the L4S team) goes by a segment for each acknowledgement to what a mark leaves, updates
-//! alpha at the end of a round only, and gives no credit to a loss for a reduction by marks.
+//! alpha at the end of a round only, gives no credit to a loss for a reduction by marks, and paces below two segments in a round
+//! trip where this keeps them. It counts its 500 rounds out of slow start over the connection; here they begin anew after a
+//! timeout. Its version 0.7 (2024) is another control: the first mark halves the window and alpha begins at 0, V applies after 4
+//! rounds, and after marks a window of up to 4 segments gives way to a rate of 100 kbit/s or
+//! more, 3 % above and below it in the halves of V, with smaller packets.
 //!
 //! Defaults by era: the same in all: g = 1/16, V = 25 ms.
 
@@ -82,7 +87,7 @@ impl About<CcEnv> for Prague {
     const INFO: Info = Info {
         name: "prague",
         title: "TCP Prague",
-        source: "draft-briscoe-iccrg-prague-congestion-control-04, section 2.4",
+        source: "draft-briscoe-iccrg-prague-congestion-control-04, section 2.4 (compared with tcp_prague 0.6 and 0.7)",
         status: Status::Variant,
     };
 

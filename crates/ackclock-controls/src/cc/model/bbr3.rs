@@ -3,7 +3,8 @@
 //! What: paces at a multiple of the largest recent delivery rate and bounds what is in flight by a multiple of
 //! rate times round-trip time; loss lowers two further bounds, one for the present and one until the next probe.
 //!
-//! **Source**: draft-ietf-ccwg-bbr-06, "Detailed Algorithm"; names in the code are the draft's.
+//! **Source**: draft-ietf-ccwg-bbr-06, "Detailed Algorithm"; names in the code are the draft's. Compared line by line with the
+//! pseudocode of -06, which the editors' copy of 3 August 2026 (4ce5e87) leaves as it is: the same but for the deviations below.
 //!
 //! **Rule** (bw: the smaller of `max_bw` and `bw_shortterm`; LT, ST: `inflight_longterm`, `inflight_shortterm`)
 //! ```text
@@ -24,6 +25,16 @@
 //! spurious episode is to restore is saved once, when it begins, as the text ("Saving State Upon Loss Recovery") and
 //! the test cases have it: the pseudocode's `NoteLoss` would save it again with the loss after the one that ends
 //! `ProbeBW_UP`, as `StartProbeBW_DOWN` resets `is_loss_in_round`, and a further timeout of the same episode would.
+//!
+//! A timeout never raises the window to what is in flight and one more.
+//!
+//! Linux's `tcp_bbr.c` (branch v3 of github.com/google/bbr, `BBR_VERSION` 3) was compared, too, and differs so: Drain at 0.347, until
+//! in flight is the BDP, however long; DOWN at 0.91; growth of the rate counts with each acknowledgement, not at the end of a
+//! round only; a loss of more than 2 % counts with the acknowledgement, too, and in Startup by acknowledgements that
+//! report losses, not by ranges; `extra_acked` of two periods of 5 rounds, at most 100 ms of bw; CRUISE begins with ST at
+//! most LT; Startup grows up to twice the initial window; a quantum is the larger for a small round trip; a timeout sets
+//! ST to the window before it and begins the search for a full pipe anew; a lost tail that a probe repaired counts as a
+//! loss; ECN below 5 ms. It returns to no state after a loss that was none.
 //!
 //! Defaults by era: the same in all.
 

@@ -4,7 +4,7 @@
 //! **Source**: Feng, Kapadia & Thulasidasan, "GREEN: Proactive Queue Management over a Best-Effort
 //! Network", GLOBECOM 2002 (doi:10.1109/GLOCOM.2002.1188495); Kapadia, Thulasidasan & Feng,
 //! "GREEN + `IDMaps`: A Practical Solution for Ensuring Fairness in a Biased Internet", 2002,
-//! sections II, IV, VI and VII. The second was read whole; the first could not be had.
+//! sections II, IV, VI and VII. The second was read whole and compared line by line; the first could not be had.
 //!
 //! **Rule**, for every arriving packet of S bytes, L the link's rate in byte/s:
 //! - `p = (N S c / (L R))^2`, at most 1; R is the flow's round-trip time as the router has it;

@@ -1,6 +1,7 @@
 //! BIC in the arithmetic of Linux: whole segments, and constants other than the paper's.
 //!
-//! **Source**: Linux 6.12, `net/ipv4/tcp_bic.c` (behaviour), at HZ = 250 as in Debian's kernels.
+//! **Source**: Linux 6.12, `net/ipv4/tcp_bic.c` (behaviour), at HZ = 250 as in Debian's kernels. Compared line by line: D also
+//! counts acknowledgements while segments are missing, where the kernel's does not.
 //!
 //! **Rule** (one segment per `per` acknowledged; D: acknowledged segments for each acknowledgement, averaged with 1/16)
 //! ```text

@@ -5,8 +5,8 @@
 //!
 //! **Source**: C. Caini, R. Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", International
 //! Journal of Satellite Communications and Networking 22(5), 2004, section 4, doi:10.1002/sat.799.
-//! (Rule from memory; compared with `tcp_hybla.c` of Linux, which names that text: growth by 2^rho - 1 and rho^2 / w, rho of 1 or
-//! more, 25 ms, at most 65535 segments.)
+//! The text could not be had. Compared with its equations as lecture notes quote them (E. Cheung, Emory University, CS 558:
+//! window `W(t)`, 2^rho - 1 and rho^2 / W for each acknowledgement, rho segments to begin with), with ns-3 and with Linux.
 //!
 //! **Rule** (rho = max(SRTT / RTT0, 1))
 //! ```text
@@ -23,17 +23,19 @@
 //!
 //! Deviations: avoidance counts segments where the source counts acknowledgements, as Reno here does, so that delayed
 //! acknowledgements slow neither beside the other. rho in the exponent is at most `slow_start_rho`, and the window at most
-//! 65535 segments, as in Linux. The initial window is the flow's, not multiplied by rho, and packets are not
+//! 65535 segments, as in Linux. Neither the initial window nor a given ssthresh is multiplied by rho, and packets are not
 //! spaced, as the source proposes.
 //!
-//! Defaults by era: RTT0 = 25 ms. Era `linux` is as Linux 6.12 (`tcp_hybla.c`): avoidance counts acknowledgements too, rho follows
-//! from the smallest SRTT, windows are whole segments, and no first ssthresh is estimated. (There the initial window is rho.)
+//! Defaults by era: RTT0 = 25 ms. Era `linux` has Linux's arithmetic (`hybla/linux.rs`): avoidance counts acknowledgements too,
+//! rho follows from the smallest SRTT in eighths, and no first ssthresh is estimated. There the initial window is rho, and the
+//! window grows as Reno's where segments are missing and until what a timeout wrote off is repaired; not here.
+
+mod linux;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::credit::Growth;
-use crate::cc::usage::{growth, in_use, may_grow};
+use crate::cc::usage::{growth, in_use, may_grow, reduce_to};
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Window};
 use crate::era::Era;
 use crate::error::Problem;
@@ -75,12 +77,8 @@ impl Default for HyblaParams {
 pub struct Hybla {
     params: HyblaParams,
     era: Era,
-    growth: Growth,
+    linux: Option<linux::Arithmetic>,
     rho: f64,
-    /// Smallest SRTT in seconds, from which Linux has rho.
-    least_srtt: f64,
-    /// Growth that has not made a whole segment yet, in era `linux`.
-    fraction: f64,
     slow: bool,
     estimates: bool,
     first: Option<FirstAcks>,
@@ -102,38 +100,18 @@ impl About<CcEnv> for Hybla {
         name: "hybla",
         title: "TCP Hybla",
         source: "Caini, Firrincieli, International Journal of Satellite Communications and Networking 22(5), \
-                 2004, section 4, doi:10.1002/sat.799 (compared with Linux, not with the text)",
+                 2004, section 4, doi:10.1002/sat.799 (compared with Linux, ns-3 and quotations of its equations)",
         status: Status::Variant,
     };
 
     fn new(params: HyblaParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        let estimates = params.estimate_ssthresh.unwrap_or(env.era != Era::Linux);
-        Ok(Self {
-            params,
-            era: env.era,
-            growth: Growth::of(env.era),
-            rho: 1.0,
-            least_srtt: f64::INFINITY,
-            fraction: 0.0,
-            slow: true,
-            estimates,
-            first: None,
-        })
+        let linux = (env.era == Era::Linux).then(|| linux::Arithmetic::new(&params));
+        let estimates = params.estimate_ssthresh.unwrap_or(linux.is_none());
+        Ok(Self { params, era: env.era, linux, rho: 1.0, slow: true, estimates, first: None })
     }
 }
 
 impl Hybla {
-    /// The part of this growth that is complete: all of it, or in era `linux` whole segments.
-    fn complete(&mut self, step: f64) -> f64 {
-        if self.era != Era::Linux {
-            return step;
-        }
-        self.fraction += step;
-        let segments = self.fraction.floor();
-        self.fraction -= segments;
-        segments
-    }
-
     /// Sets the first ssthresh when enough acknowledgements of one round trip have come.
     fn estimate(&mut self, window: &mut Window, ack: &Ack) {
         let first = match self.first {
@@ -155,29 +133,30 @@ impl Hybla {
 
 impl CongestionControl for Hybla {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let srtt = ack.srtt.seconds();
-        self.least_srtt = self.least_srtt.min(srtt);
-        let rtt = if self.era == Era::Linux { self.least_srtt } else { srtt };
-        self.rho = (rtt / self.params.rtt0.seconds()).max(1.0);
         if self.estimates && window.ssthresh.is_infinite() {
             self.estimate(window, ack);
         }
+        self.slow = window.cwnd < window.ssthresh;
+        let waits = self.estimates && window.ssthresh.is_infinite();
+        if let Some(linux) = &mut self.linux
+            && !waits
+        {
+            linux.grow(window, ack);
+            self.rho = linux.rho();
+            return;
+        }
+        self.rho = (ack.srtt.seconds() / self.params.rtt0.seconds()).max(1.0);
         if !may_grow(ack, self.era) {
             return;
         }
-        let rho2 = self.rho * self.rho;
-        self.slow = window.cwnd < window.ssthresh;
-        let step = if self.slow && self.estimates && window.ssthresh.is_infinite() {
+        window.cwnd += if waits {
             // Until ssthresh is known, as Reno.
             1.0
         } else if self.slow {
             self.rho.min(self.params.slow_start_rho).exp2() - 1.0
-        } else if self.era == Era::Linux {
-            rho2 / window.cwnd
         } else {
-            growth(ack, self.era) * rho2 / window.cwnd
+            growth(ack, self.era) * self.rho * self.rho / window.cwnd
         };
-        window.cwnd += self.complete(step);
         if self.slow {
             window.cwnd = window.cwnd.min(window.ssthresh);
         }
@@ -185,8 +164,12 @@ impl CongestionControl for Hybla {
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &Congestion) {
-        let used = in_use(window, event, self.era);
-        self.growth.reduce_to(window, event, used / 2.0);
+        if let Some(linux) = &mut self.linux {
+            linux.reduce(window, event);
+        } else {
+            let used = in_use(window, event, self.era);
+            reduce_to(window, event, self.era, used / 2.0);
+        }
         self.slow = window.cwnd < window.ssthresh;
     }
 
@@ -237,8 +220,7 @@ mod tests {
         assert_eq!(window.cwnd, 100.0);
     }
 
-    /// Growth is per acknowledgement in slow start (255 for 200 ms, not 510 for two segments), and in era `linux` always:
-    /// 64 / 1000 of a segment for each of 1000 acknowledgements of two. The window ends at 65535.
+    /// Growth is per acknowledgement in slow start (255 for 200 ms, not 510 for two segments). The window ends at 65535.
     #[test]
     fn slow_start_counts_acknowledgements_and_the_window_has_an_end() {
         let mut window = Window { cwnd: 10.0, ssthresh: 1e6 };
@@ -249,15 +231,10 @@ mod tests {
         assert_eq!(window.cwnd, 65_535.0);
         let mut linux = Hybla::new(HyblaParams::default(), &env(Era::Linux)).unwrap();
         let mut window = Window { cwnd: 6400.0, ssthresh: 2.0 };
-        for _ in 0..100 {
+        for _ in 0..128 {
             linux.on_ack(&mut window, &ack(200, 2));
         }
-        assert_eq!(window.cwnd, 6401.0); // 100 x 64 / 6400
-        // Its rho is that of the smallest SRTT so far.
-        for _ in 0..100 {
-            linux.on_ack(&mut window, &ack(400, 2));
-        }
-        assert_eq!((window.cwnd, linux.rho), (6401.0, 8.0));
+        assert_eq!((window.cwnd, linux.rho), (6401.0, 8.0)); // 128 x (2 x 64^2 div 6400) / 128
     }
 
     /// Acknowledgements of two segments each 4 ms apart are 500 segments/s: 100 at 200 ms. A given ssthresh stays.

@@ -15,6 +15,9 @@
 //! A sender that measures each segment (RACK, or rate samples) also takes a sample of a segment that was sent once and is
 //! reported by SACK, if the timeout is backed off: a repair in which nothing else is sent once would keep it at `max_rto`
 //! for minutes (RFC 6298 (5.7) waits for "a new RTT measurement"; RFC 8985 section 6.2 step 1 measures such segments).
+//! In era linux it takes one whenever the acknowledgement advances over no segment that was sent once (`tcp_ack_update_rtt`).
+//! Other senders measure what is acknowledged only, as section 3 has it, and so keep the backoff, up to 60 s, until a
+//! segment that was sent once is: after the last of a window of losses is repaired, not before.
 //! Deviations: samples come from the simulator's exact clock; the granularity G enters the formula
 //! only. Arithmetic is in whole picoseconds. Linux's RTTVAR also is the largest of a round trip, falls once a round
 //! trip, and hardly rises when the round trip becomes shorter.

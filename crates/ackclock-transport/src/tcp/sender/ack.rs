@@ -23,6 +23,11 @@ fn propagation(packet: &Packet, rtt: Span) -> Option<Span> {
     packet.queued().map(|queued| Span(rtt.0.saturating_sub(queued.0)))
 }
 
+/// Whether an acknowledgement advances over segments of which it measures the round trip without doubt.
+fn is_clean(advance: Option<&Advance>) -> bool {
+    advance.is_some_and(|advance| !advance.ambiguous && advance.clean_sent_at.is_some())
+}
+
 impl Sender {
     pub(super) fn on_ack(&mut self, packet: &Packet, ctx: &mut EndpointCtx<'_>) {
         self.prefetch_parts();
@@ -38,9 +43,14 @@ impl Sender {
         }
         let advance = (ack > self.board.una()).then(|| self.board.advance(ack));
         let mut heard = AckIn::at(now);
+        let mut is_measured = false;
         if self.uses_sack && !packet.sack_blocks().is_empty() {
             if self.tracks {
-                heard.sacked = self.track_sacks(packet, now);
+                let (sacked, first_sent_at) = self.track_sacks(packet, now);
+                heard.sacked = sacked;
+                if let Some(sent_at) = first_sent_at {
+                    is_measured = self.measure_sacked(sent_at, is_clean(advance.as_ref()), now);
+                }
             } else {
                 for &block in packet.sack_blocks() {
                     heard.sacked += self.board.sack(block);
@@ -55,7 +65,9 @@ impl Sender {
         if let Some(advance) = &advance {
             heard.acked = advance.acked;
             heard.delivered += advance.delivered;
-            rtt = self.sample(packet, advance, ctx);
+            if !is_measured {
+                rtt = self.sample(packet, advance, ctx);
+            }
             let min_rtt = self.min_rtt();
             self.deliveries.on_delivery(now, advance.delivered, &advance.newest, min_rtt);
             self.consecutive = 0;

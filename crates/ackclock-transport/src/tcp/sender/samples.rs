@@ -2,6 +2,7 @@
 
 use super::Sender;
 use crate::cc::{Ack, EcnCounts, PathReport};
+use crate::era::Era;
 use crate::recovery::{AckIn, Digest, Phase};
 use crate::tcp::Stage;
 use crate::units::{Span, Time};
@@ -78,26 +79,33 @@ impl Sender {
     }
 
     /// Takes the SACK blocks of an acknowledgement in ascending order, as one report; returns how many outstanding
-    /// segments they newly report. The latest comes first in the packet (RFC 2018): what an older block reports
-    /// beside it has not been overtaken.
+    /// segments they newly report, and when the first of these left that was sent once, if the sender measures each
+    /// segment. The latest comes first in the packet (RFC 2018): what an older block reports beside it has not been
+    /// overtaken.
     #[inline(never)]
-    pub(super) fn track_sacks(&mut self, packet: &Packet, now: Time) -> u32 {
+    pub(super) fn track_sacks(&mut self, packet: &Packet, now: Time) -> (u32, Option<Time>) {
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         let count = packet.sack_blocks().len();
         blocks[..count].copy_from_slice(packet.sack_blocks());
         blocks[..count].sort_unstable();
-        blocks[..count].iter().map(|&block| self.track_sack(block, now)).sum()
+        let (mut sacked, mut first_sent_at) = (0, None);
+        for &block in &blocks[..count] {
+            let (newly_sacked, sent_at) = self.track_sack(block, now);
+            sacked += newly_sacked;
+            first_sent_at = first_sent_at.or(sent_at);
+        }
+        (sacked, first_sent_at)
     }
 
-    /// Takes a SACK block; returns how many outstanding segments it newly reports.
-    fn track_sack(&mut self, block: SackBlock, now: Time) -> u32 {
+    /// Takes a SACK block; as [`Self::track_sacks`].
+    fn track_sack(&mut self, block: SackBlock, now: Time) -> (u32, Option<Time>) {
         let mut fresh = self.marks.take().unwrap_or_default();
         fresh.clear();
         let count = self.board.sack_each(block, |seq| fresh.push(seq));
         let marks = self.recovery.marks_losses();
-        if marks || self.sampler.is_some() {
-            self.end_backoff(&fresh, now);
-        }
+        let measures = marks || self.sampler.is_some();
+        let sent_once = fresh.iter().find(|&&seq| measures && !self.board.is_retransmitted(seq));
+        let sent_at = sent_once.map(|&seq| self.board.sent_at(seq));
         for &seq in &fresh {
             if let Some(sampler) = &mut self.sampler {
                 sampler.on_delivered(seq, now);
@@ -110,16 +118,19 @@ impl Sender {
             }
         }
         self.marks = marks.then_some(fresh);
-        count
+        (count, sent_at)
     }
 
-    /// A segment that was sent once and is newly SACKed is a measurement, which ends the timeout's backoff.
-    fn end_backoff(&mut self, sacked: &[u32], now: Time) {
-        if self.rto.is_backed_off(&self.config)
-            && let Some(&seq) = sacked.iter().find(|&&seq| !self.board.is_retransmitted(seq))
-        {
-            self.rto.sample(now.since(self.board.sent_at(seq)), &self.config);
+    /// Takes the measurement of a segment that left once, at `sent_at`, and is newly SACKed: in era linux where the
+    /// acknowledgement has no other (`is_clean`), else to end a timeout's backoff. True if it did in era linux.
+    pub(super) fn measure_sacked(&mut self, sent_at: Time, is_clean: bool, now: Time) -> bool {
+        // @src Linux 6.12, tcp_input.c: `tcp_ack_update_rtt` prefers what is acknowledged, then SACKs, then timestamps.
+        let is_linux = self.config.era == Era::Linux;
+        let measures = if is_linux { !is_clean } else { self.rto.is_backed_off(&self.config) };
+        if measures {
+            self.rto.sample(now.since(sent_at), &self.config);
         }
+        measures && is_linux
     }
 
     /// Reports losses and the sample to the control; `before`: what the recovery did until now.

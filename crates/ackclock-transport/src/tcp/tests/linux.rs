@@ -42,6 +42,30 @@ fn the_receiver_bounds_the_first_flight_and_opens_by_two_for_one() {
     assert_eq!(wire.left.len(), 67);
 }
 
+/// Segment 0 of ten is lost. The first SACK, of segment 1, comes at 202 ms: SRTT 202 ms, RTTVAR 101 ms, RTO 202 + 404; that of
+/// segment 2 at 203 ms: RTTVAR 76 ms, SRTT 202.125 ms, RTO 506.125. In era `rfc` nothing is measured before the repair.
+#[test]
+fn segments_that_are_sacked_and_left_once_are_measured() {
+    for (era, first, second) in [(Era::Linux, 0.606, 0.506_125), (Era::Rfc, 1.0, 1.0)] {
+        let mut setup =
+            setup().script(
+                |packet, n| {
+                    if !packet.is_ack() && n == 0 { Fate::Drop } else { Fate::Deliver }
+                },
+            );
+        setup.config.era = era;
+        setup.config.quick_acks = 16;
+        let mut wire = setup.build().started();
+        let mut rto = |end| {
+            wire.run(end);
+            wire.sender.snapshot().rto_s
+        };
+        let (at_first, at_second) = (rto(at(202)), rto(at(203)));
+        assert!((at_first - first).abs() < 1e-9, "{era:?}: {at_first}");
+        assert!((at_second - second).abs() < 1e-9, "{era:?}: {at_second}");
+    }
+}
+
 /// Notes what acknowledgements leave to it.
 struct Heard(Arc<Mutex<Vec<u32>>>);
 

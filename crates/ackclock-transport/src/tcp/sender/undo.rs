@@ -17,7 +17,8 @@
 //! Era linux (Linux 6.12, `tcp_input.c`, behaviour of `tcp_packet_delayed`, `tcp_try_undo_partial`, `tcp_process_loss`):
 //! Eifel also where nothing has been sent again yet, and for an ACK that does not end the episode only with no
 //! retransmission in flight; F-RTO is that with SACK (RFC 5682 section 3.1): after a timeout anything that arrives of what was
-//! outstanding and has never been sent again shows that it was needless.
+//! outstanding and has never been sent again shows that it was needless; without SACK only if the ACK covers nothing that was
+//! sent again, as it may have waited beyond the hole that was repaired (`tcp_clean_rtx_queue`).
 
 use super::Sender;
 use crate::cc::{Congestion, Signal, Window};
@@ -59,6 +60,8 @@ pub(super) struct Undo {
     test: Test,
     /// The acknowledgement in hand reports something that was outstanding and has never been sent again.
     original: bool,
+    /// It reports a retransmission, too.
+    repeated: bool,
 }
 
 impl Undo {
@@ -110,10 +113,13 @@ impl Undo {
 
     /// An acknowledgement newly reports this segment.
     pub(super) fn on_delivered(&mut self, board: &Scoreboard, seq: u32) {
-        self.original |= self.test != Test::None && seq < self.end && !board.is_retransmitted(seq);
+        let was_repeated = board.is_retransmitted(seq);
+        self.original |= self.test != Test::None && seq < self.end && !was_repeated;
+        self.repeated |= was_repeated;
     }
 
-    /// Whether this acknowledgement shows that the episode was needless; `phase`: what the recovery did until now.
+    /// Whether this acknowledgement shows that the episode was needless; `phase`: what the recovery did until now;
+    /// `selective`: the flow uses SACK.
     fn is_spurious(
         &mut self,
         packet: &Packet,
@@ -121,9 +127,11 @@ impl Undo {
         board: &Scoreboard,
         phase: Phase,
         config: &TcpConfig,
+        selective: bool,
     ) -> bool {
         let is_linux = config.era == Era::Linux;
-        let original = std::mem::take(&mut self.original);
+        let repeated = std::mem::take(&mut self.repeated);
+        let original = std::mem::take(&mut self.original) && (selective || !repeated);
         let mut is_needless = false;
         let echo = packet.timestamps().map_or(0, |clocks| clocks.sender);
         if heard.acked > 0 && phase != Phase::Open && config.eifel && echo != 0 {
@@ -173,7 +181,7 @@ impl Sender {
         let Some(before) = undo.before else { return };
         let una = self.board.una();
         let phase = self.recovery.phase();
-        if undo.is_spurious(packet, heard, &self.board, phase, &self.config) {
+        if undo.is_spurious(packet, heard, &self.board, phase, &self.config, self.uses_sack) {
             undo.forget();
             self.drop_reduction();
             self.recovery.on_spurious(&mut self.board);
@@ -272,7 +280,7 @@ mod tests {
         let mut packet = Packet::new(FlowId(0), 0, 52, Flags::ACK);
         let clock = timestamp(Time(ts_ms * 1_000_000_000));
         packet.options.tcp_mut().timestamps = Some(Timestamps { sender: clock, receiver: 0 });
-        undo.is_spurious(&packet, heard, board, Phase::Recovery, &config(era))
+        undo.is_spurious(&packet, heard, board, Phase::Recovery, &config(era), true)
     }
 
     #[test]
@@ -333,6 +341,35 @@ mod tests {
             assert_eq!(undo.forget_at, if further { None } else { Some(10) });
             undo.on_delivered(&board, 11);
             assert_eq!(judge(&mut undo, 0, &heard(0, None), &board, Era::Linux), further);
+        }
+    }
+
+    /// Ten were outstanding at a timeout, and 0 is sent again. The ACK of 0 to 3 shows with SACK that 1 to 3 came by themselves;
+    /// without, they may have waited beyond the hole (Linux 6.12, `tcp_clean_rtx_queue`). One of 4 and 5 alone shows it.
+    #[test]
+    fn without_sack_an_ack_that_covers_a_retransmission_shows_nothing_of_the_others() {
+        for selective in [true, false] {
+            let mut board = Scoreboard::with_marks();
+            for sent_ns in 0..10 {
+                board.send_new(&stamp(sent_ns));
+            }
+            let mut undo = Undo::default();
+            let window = Window { cwnd: 10.0, ssthresh: 5.0 };
+            undo.on_reduction(Signal::Rto { consecutive: 1 }, &window, &board, true);
+            board.mark_lost(0);
+            board.send_again(0, &stamp(100));
+            undo.on_resent(Time(100_000_000_000));
+            let packet = Packet::new(FlowId(0), 0, 52, Flags::ACK);
+            let mut shows = |seqs: std::ops::Range<u32>| {
+                let heard = heard(seqs.len() as u32, None);
+                for seq in seqs {
+                    undo.on_delivered(&board, seq);
+                }
+                let config = config(Era::Linux);
+                undo.is_spurious(&packet, &heard, &board, Phase::Loss, &config, selective)
+            };
+            assert_eq!(shows(0..4), selective);
+            assert!(selective || shows(4..6));
         }
     }
 

@@ -45,3 +45,13 @@ def test_vegas_takes_a_longer_way_for_a_queue():
     other, back = measure_shares("vegas")
     assert other < 0.2
     assert back > 0.8
+
+
+def test_hpcc_fills_the_longer_way_if_its_base_round_trip_is_of_it():
+    """Records of another path begin anew; the window is what the stated round trip holds."""
+    other, back = measure_shares({"kind": "hpcc", "base_rtt": "121 ms"})
+    assert other > 0.9
+    assert back > 0.9
+    other, back = measure_shares("hpcc")
+    assert other < 0.6
+    assert back > 0.9

@@ -3,12 +3,14 @@
 //! The source of HPCC (SIGCOMM 2019) carries the records in packets and returns them in acknowledgements. Here they are kept
 //! by flow and segment until the sender reads them, so packets of other flows carry nothing.
 
-use crate::ids::FlowId;
+use crate::ids::{FlowId, LinkId};
 use crate::units::{BitRate, Time};
 
 /// What a port notes when a packet leaves it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortRecord {
+    /// The link that the port feeds.
+    pub link: LinkId,
     /// When its transmission begins.
     pub at: Time,
     /// Bytes that the port has sent before it.
@@ -19,6 +21,12 @@ pub struct PortRecord {
     pub rate: BitRate,
 }
 
+impl PortRecord {
+    /// What is kept of a port that has noted nothing yet; it is never read.
+    const NONE: Self =
+        Self { link: LinkId(0), at: Time::ZERO, sent: 0, queued: 0, rate: BitRate(0) };
+}
+
 /// Packets of a flow, at most, whose records are kept: of more, evenly spaced ones are.
 const MOST: usize = 256;
 
@@ -27,10 +35,12 @@ const MOST: usize = 256;
 struct Ring {
     /// Every so many packets one is recorded.
     stride: u32,
-    /// Ports on the path.
+    /// Ports on the longest path.
     ports: usize,
     /// By place, the number of its packet plus 1; 0: none yet.
     numbers: Vec<u64>,
+    /// By place, how many ports its packet has passed.
+    counts: Vec<u32>,
     /// By place and port.
     records: Vec<PortRecord>,
 }
@@ -54,16 +64,21 @@ pub struct PathRecords {
 pub static NO_RECORDS: PathRecords = PathRecords { rings: Vec::new() };
 
 impl PathRecords {
-    /// Room for the records of a flow's last `packets`, at so many ports; of more than 256 packets, of every second, third, ...
+    /// Room for the records of a flow's last `packets`, at so many ports at most; of more than 256 packets, of every second, third, ...
     pub fn add(&mut self, flow: FlowId, packets: u32, ports: usize) {
         let places = (packets.max(1) as usize).min(MOST).next_power_of_two();
         let stride = packets.div_ceil(places as u32).max(1);
         if self.rings.len() <= flow.index() {
             self.rings.resize(flow.index() + 1, None);
         }
-        let records = vec![PortRecord::default(); places * ports];
-        self.rings[flow.index()] =
-            Some(Box::new(Ring { stride, ports, numbers: vec![0; places], records }));
+        let records = vec![PortRecord::NONE; places * ports];
+        self.rings[flow.index()] = Some(Box::new(Ring {
+            stride,
+            ports,
+            numbers: vec![0; places],
+            counts: vec![0; places],
+            records,
+        }));
     }
 
     /// Whether any flow reads records.
@@ -78,16 +93,20 @@ impl PathRecords {
         let Some(place) = ring.place(number) else { return };
         ring.numbers[place] = u64::from(number) + 1;
         if port < ring.ports {
+            ring.counts[place] = port as u32 + 1;
             ring.records[place * ring.ports + port] = record;
         }
     }
 
-    /// The records of a packet, first port first; none if another has their place.
-    pub fn of(&self, flow: FlowId, number: u32) -> &[PortRecord] {
-        let Some(Some(ring)) = self.rings.get(flow.index()) else { return &[] };
-        let is_recorded = |place: &usize| ring.numbers[*place] == u64::from(number) + 1;
-        let Some(place) = ring.place(number).filter(is_recorded) else { return &[] };
-        &ring.records[place * ring.ports..][..ring.ports]
+    /// The newest packet from `first` to `last` that is recorded, with its records, first port first; `None` if there is none,
+    /// or another packet has its place.
+    pub fn newest(&self, flow: FlowId, first: u32, last: u32) -> Option<(u32, &[PortRecord])> {
+        let ring = self.rings.get(flow.index())?.as_ref()?;
+        let number = last - last % ring.stride;
+        let place = ring.place(number)?;
+        let is_recorded = number >= first && ring.numbers[place] == u64::from(number) + 1;
+        let records = &ring.records[place * ring.ports..][..ring.counts[place] as usize];
+        is_recorded.then_some((number, records))
     }
 }
 
@@ -96,7 +115,7 @@ mod tests {
     use super::*;
 
     fn record(sent: u64) -> PortRecord {
-        PortRecord { sent, ..PortRecord::default() }
+        PortRecord { sent, ..PortRecord::NONE }
     }
 
     #[test]
@@ -110,19 +129,27 @@ mod tests {
                 records.note(FlowId(2), number, port, record(sent));
             }
         }
-        assert_eq!(records.of(FlowId(2), 1), [record(10), record(11)]);
+        assert_eq!(records.newest(FlowId(2), 0, 1), Some((1, &[record(10), record(11)][..])));
         records.note(FlowId(2), 5, 0, record(50));
-        assert_eq!(records.of(FlowId(2), 1), []);
-        assert_eq!(records.of(FlowId(2), 5)[0], record(50));
+        assert_eq!(records.newest(FlowId(2), 0, 1), None);
+        assert_eq!(records.newest(FlowId(2), 0, 5), Some((5, &[record(50)][..])));
+        // Sent again over a shorter path.
+        records.note(FlowId(2), 4, 0, record(40));
+        records.note(FlowId(2), 4, 1, record(41));
+        records.note(FlowId(2), 4, 0, record(42));
+        assert_eq!(records.newest(FlowId(2), 0, 4), Some((4, &[record(42)][..])));
         // Of 1000 packets every fourth is recorded.
         records.add(FlowId(3), 1000, 1);
         for number in 0..1000 {
             records.note(FlowId(3), number, 0, record(u64::from(number)));
         }
-        let recorded = (0..1000).filter(|&number| !records.of(FlowId(3), number).is_empty());
-        assert!(recorded.eq((0..1000).step_by(4)));
+        // An acknowledgement of 990 and 991 reads that of 988, unless its block begins later.
+        assert_eq!(records.newest(FlowId(3), 0, 991), Some((988, &[record(988)][..])));
+        assert_eq!(records.newest(FlowId(3), 988, 988), Some((988, &[record(988)][..])));
+        assert_eq!(records.newest(FlowId(3), 989, 991), None);
         // Flows without records.
         records.note(FlowId(0), 1, 0, record(1));
-        assert!(records.of(FlowId(0), 1).is_empty() && records.of(FlowId(7), 1).is_empty());
+        assert_eq!(records.newest(FlowId(0), 0, 1), None);
+        assert_eq!(records.newest(FlowId(7), 0, 1), None);
     }
 }

@@ -112,7 +112,7 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     };
     (plan.keys, plan.key_count) = keys(scenario.classes, &plan);
     plan.reads_ports = switches::reads_ports(&plan);
-    refuse_one_path(&plan, &mut problems);
+    refuse_spraying(&plan, &mut problems);
     plan.switches = switches::settle(scenario, &plan, &mut problems);
     record(scenario, &mut plan, all, &mut problems);
     // One mistake in a shape shows at every link that it makes.
@@ -191,22 +191,16 @@ fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Refuses what follows a flow over one path, where packets are sprayed over several.
-fn refuse_one_path(plan: &Plan, problems: &mut Vec<Problem>) {
-    let Some(flow) = plan.flows.iter().find(|flow| flow.further.is_some()) else { return };
+/// Refuses what compares packets that followed each other over one path, where packets are sprayed over several.
+fn refuse_spraying(plan: &Plan, problems: &mut Vec<Problem>) {
+    let Some(flow) = plan.flows.iter().find(|flow| flow.is_sprayed()) else { return };
     if plan.reads_ports {
-        let expected = if flow.is_sprayed() {
-            "expected equal_paths = \"hash\" or \"first\""
-        } else {
-            "expected routes that stay"
-        };
         let message = format!(
-            "reads what switches note (hpcc), which supposes that packets of a flow take one path: those of {} take \
-             several; {expected}",
+            "reads what switches note (hpcc), which compares packets that follow each other over one path: those of {} \
+             take several at a time; expected equal_paths = \"hash\" or \"first\"",
             flow.name
         );
-        let key = if flow.is_sprayed() { "equal_paths" } else { &*flow.path };
-        problems.push(Problem::new(key, message));
+        problems.push(Problem::new("equal_paths", message));
     }
 }
 

@@ -20,7 +20,8 @@
 //! Deviations: U, of which the source states no first value, begins at 1, as the window does. The port of the sender's host makes no record, as the
 //! sender itself paces it. Records are exact, where the source's header rounds (24 bits of nanoseconds, 80 bytes of queue), and take no
 //! room on the wire, of which the source's takes 42 bytes. The source has a network without loss: a loss or a timeout halves the
-//! window, once per round trip. What a lost packet had collected is lost with it.
+//! window, once per round trip. What a lost packet had collected is lost with it. Where routes change, records of other links
+//! begin anew; the source notices them by `pathID`, a hash of the switches.
 //!
 //! Defaults by era: the same in all, those of the source: eta 95 %, at most 5 increases in a row. Left out, T is the round trip of
 //! a full packet and its acknowledgement over the idle path, where the source has the longest such time of its network, and
@@ -142,6 +143,11 @@ impl About<CcEnv> for Hpcc {
 }
 
 impl Hpcc {
+    /// Whether records are of the ports that the last ones are of. The paper compares a hash of the switches, `pathID`.
+    fn is_same_path(&self, ports: &[PortRecord]) -> bool {
+        ports.iter().map(|port| port.link).eq(self.last.iter().map(|port| port.link))
+    }
+
     /// The utilisation of the fullest link, averaged over a base round trip; none where no link has a later record.
     fn measure(&mut self, ports: &[PortRecord]) -> Option<f64> {
         let (mut fullest, mut between) = (0.0f64, None);
@@ -194,7 +200,7 @@ impl CongestionControl for Hpcc {
     }
 
     fn on_path_report(&mut self, window: &mut Window, report: &PathReport<'_>) {
-        if self.last.len() != report.ports.len() {
+        if !self.is_same_path(report.ports) {
             self.last.clear();
             self.last.extend_from_slice(report.ports);
             self.round_end = Some(report.nxt);
@@ -259,6 +265,7 @@ mod tests {
     use crate::cc::test_support::env;
     use crate::era::Era;
     use crate::near::near;
+    use ackclock_base::ids::LinkId;
 
     /// 100 Gbit/s and 10 us: a path that holds 125,000 bytes; the step is 1000 bytes.
     fn control() -> Hpcc {
@@ -273,7 +280,7 @@ mod tests {
 
     fn port(us: u64, sent: u64, queued: u64) -> PortRecord {
         let at = Time::ZERO + Span::from_micros(us);
-        PortRecord { at, sent, queued, rate: BitRate(100_000_000_000) }
+        PortRecord { link: LinkId(7), at, sent, queued, rate: BitRate(100_000_000_000) }
     }
 
     fn report(control: &mut Hpcc, una: u32, nxt: u32, ports: &[PortRecord]) -> f64 {
@@ -297,6 +304,17 @@ mod tests {
         near::<9>(report(&mut control, 1, 10, &[port(0, 0, 12_500)]), 125_000.0);
         near::<6>(report(&mut control, 2, 11, &[port(5, 62_500, 25_000)]), 114_095.238_095);
         near::<9>(control.utilisation, 1.05);
+    }
+
+    /// The same numbers over another link say nothing of what is in flight there.
+    #[test]
+    fn records_of_another_path_are_not_compared_with_those_before() {
+        let mut control = control();
+        report(&mut control, 1, 10, &[port(0, 0, 12_500)]);
+        let elsewhere = |us, sent| PortRecord { link: LinkId(8), ..port(us, sent, 25_000) };
+        near::<9>(report(&mut control, 2, 11, &[elsewhere(5, 62_500)]), 125_000.0);
+        near::<9>(report(&mut control, 3, 12, &[elsewhere(6, 62_500), port(6, 0, 0)]), 125_000.0);
+        near::<9>(control.utilisation, 1.0);
     }
 
     /// Within a round trip every answer is from the window with which it began, so that records of one queue do not add up.

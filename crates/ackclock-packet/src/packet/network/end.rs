@@ -165,6 +165,18 @@ impl<C: Clock> Flows<C> {
         }
     }
 
+    /// How many ports a packet of data has passed on its path; `None` if it is on no path of its sender.
+    pub(crate) fn ports_passed(&self, packet: &Packet) -> Option<u32> {
+        let sender = 2 * packet.flow.index();
+        match self.paths.get(sender) {
+            // Paths of one end follow each other in the route table.
+            Some(paths) => {
+                paths.routes.iter().filter_map(|&begin| packet.route.checked_sub(begin)).min()
+            }
+            None => packet.route.checked_sub(self.ends[sender].route),
+        }
+    }
+
     /// Counts a packet that the network lost, in the measurement window or before.
     pub(crate) fn count_loss(&mut self, packet: &Packet, is_in_window: bool) {
         let losses = &mut self.losses[packet.flow.index()];

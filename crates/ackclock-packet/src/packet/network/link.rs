@@ -12,6 +12,7 @@ mod pauses;
 use std::marker::PhantomData;
 use std::mem::offset_of;
 
+use crate::ids::LinkId;
 use crate::memory::{address, prefetch, prefetch_at};
 use crate::packet::network::computed_fifo::Waiting;
 use crate::packet::network::counts::{Counts, Drops};
@@ -249,8 +250,9 @@ impl<C: Clock> Link<C> {
     }
 
     /// What its port notes of a packet of `size` that begins to leave.
-    pub(crate) fn port_record(&self, now: u64, size: u16) -> PortRecord {
+    pub(crate) fn port_record(&self, link_id: u32, now: u64, size: u16) -> PortRecord {
         PortRecord {
+            link: LinkId(link_id),
             at: Time(now),
             sent: self.departed_bytes.saturating_sub(u64::from(size)),
             queued: self.waiting().1,

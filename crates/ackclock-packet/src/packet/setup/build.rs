@@ -242,7 +242,8 @@ fn build_records(plan: &Plan, pairs: &[endpoints::Pair]) -> PathRecords {
                 let segments =
                     flow.size.map_or(u64::MAX, |size| size.0 / u64::from(flow.tcp.mss) + 1);
                 let packets = u64::from(packets).min(segments) as u32;
-                records.add(FlowId(i as u32), packets, flow.route.len());
+                let longest = flow.paths(Direction::Data).map(<[LinkId]>::len).max();
+                records.add(FlowId(i as u32), packets, longest.unwrap_or(0));
             }
         }
     }

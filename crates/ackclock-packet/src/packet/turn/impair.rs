@@ -57,9 +57,9 @@ impl<C: Clock> Sim<C> {
         if packet.is_ack() {
             return;
         }
-        let begin = self.flows.ends[2 * packet.flow.index()].route;
-        let Some(port) = packet.route.checked_sub(begin) else { return };
-        let record = self.links.list[link_id as usize].port_record(C::ps(now), packet.size);
+        let Some(port) = self.flows.ports_passed(packet) else { return };
+        let record =
+            self.links.list[link_id as usize].port_record(link_id, C::ps(now), packet.size);
         self.ports.note(packet.flow, packet.seq, port as usize, record);
     }
 

@@ -54,7 +54,8 @@ impl QuicSender {
         if let Some(sampler) = &mut self.sampler {
             sampler.begin();
         }
-        let is_newer = self.sent.largest_acked().is_none_or(|before| largest > before);
+        let before = self.sent.largest_acked();
+        let is_newer = before.is_none_or(|before| largest > before);
         let news = self.enter(largest, frame, now);
         let mut rtt = None;
         if let Some((number, stamp)) = news.newest {
@@ -70,8 +71,10 @@ impl QuicSender {
         }
         let marked =
             if self.ecn && is_newer { self.count_marks(largest, frame, &news, now) } else { 0 };
-        let ports = ctx.ports.of(self.flow, largest);
-        if is_newer && !ports.is_empty() {
+        let first = before.map_or(frame.first, |before| frame.first.max(before + 1));
+        if let Some((_, ports)) = ctx.ports.newest(self.flow, first, largest)
+            && !ports.is_empty()
+        {
             let report = PathReport { una: largest + 1, nxt: self.sent.next(), ports };
             self.cc.on_path_report(&mut self.window, &report);
             self.check_window(now);

@@ -2,12 +2,13 @@
 
 ``python tools/dossiers/write_dossiers.py --run`` evaluates every control by the profile rfc9743,
 tier fast (half an hour of one core), and keeps what it found in docs/reference/dossiers.json; names
-of controls after ``--run`` evaluate these again and keep the others. Without ``--run`` the page is
-written from that file.
+of controls after ``--run`` evaluate these again and keep the others, and ``--only ID`` only a
+requirement, with all other rows kept. Without ``--run`` the page is written from that file.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import subprocess
@@ -68,7 +69,7 @@ def _data_text(data: Any, indent: str = "") -> str:
     return "{" + ",".join(f"\n{deeper}{pair}" for pair in pairs) + f"\n{indent}}}"
 
 
-def run(names: Sequence[str], store: str | None) -> None:
+def run(names: Sequence[str], store: str | None, only: str | None = None) -> None:
     """Evaluate controls and keep what was found.
 
     Parameters
@@ -77,6 +78,8 @@ def run(names: Sequence[str], store: str | None) -> None:
         Of the registry; none: all but those of `LEFT_OUT`.
     store
         Folder of runs; None: the default one.
+    only
+        The requirement that is judged anew; None: all.
     """
     from ackclock import _core
     from ackclock.catalogue.schema import catalogue
@@ -89,11 +92,17 @@ def run(names: Sequence[str], store: str | None) -> None:
     ).stdout.strip()
     profile = read(PROFILE)
     every = list(catalogue()["cc"])
-    found: Data = json.loads(DATA.read_text(encoding="utf-8")) if names and DATA.is_file() else {}
+    keeps = (names or only) and DATA.is_file()
+    found: Data = json.loads(DATA.read_text(encoding="utf-8")) if keeps else {}
     controls: Data = found.get("controls", {})
     for name in names or (name for name in every if name not in LEFT_OUT):
         task = Task(
-            profile, read_control(name, Path()), profile.against, tier=TIER, with_audits=False
+            profile,
+            read_control(name, Path()),
+            profile.against,
+            tier=TIER,
+            with_audits=False,
+            only=(only,) if only else (),
         )
         results = evaluate(task, Means(store=store, progress=False))
         rows = {}
@@ -106,12 +115,15 @@ def run(names: Sequence[str], store: str | None) -> None:
                 "at": one.title if one else "",
                 "distance": one.distance if one else None,
             }
-        controls[name] = {
-            "commit": commit,
-            "tcp": dict(task.control.tcp),
-            "cpu_s": results.cpu_s,
-            "rows": rows,
-        }
+        if only:
+            controls[name]["rows"] |= {id_: row | {"commit": commit} for id_, row in rows.items()}
+        else:
+            controls[name] = {
+                "commit": commit,
+                "tcp": dict(task.control.tcp),
+                "cpu_s": results.cpu_s,
+                "rows": rows,
+            }
         print(name, {v: results.count(v) for v in ("met", "not met", "undecided")}, flush=True)
     data: Data = {
         "profile": PROFILE,
@@ -147,7 +159,10 @@ def page(data: Data) -> str:
     """
     known = {key: data[key] for key in ("profile", "tier", "version")}
     cpu_s = sum(control["cpu_s"] for control in data["controls"].values())
-    made_at = dict.fromkeys(control["commit"] for control in data["controls"].values())
+    rows = [row for control in data["controls"].values() for row in control["rows"].values()]
+    made_at = dict.fromkeys(
+        part["commit"] for part in (*data["controls"].values(), *rows) if "commit" in part
+    )
     commits = f"commit{'s' if len(made_at) > 1 else ''} {', '.join(made_at)}"
     head = HEAD.format(**known, commits=commits, cpu=round(cpu_s))
     for name, reason in data["left_out"].items():
@@ -254,27 +269,20 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line(cells) for cells in [head, ["---"] * len(head), *rows])
 
 
-def main(arguments: list[str]) -> int:
-    """Run the program.
-
-    Parameters
-    ----------
-    arguments
-        As above; ``--store DIR`` keeps runs there.
-    """
-    store = None
-    if "--store" in arguments:
-        at = arguments.index("--store")
-        store = arguments[at + 1]
-        del arguments[at : at + 2]
-    if arguments[:1] == ["--run"]:
-        run(arguments[1:], store)
-    elif arguments:
-        print("usage: python tools/dossiers/write_dossiers.py [--run [CONTROL ...] [--store DIR]]")
-        return 2
+def main() -> int:
+    """Run the program with the arguments of the command line."""
+    parser = argparse.ArgumentParser(prog="tools/dossiers/write_dossiers.py")
+    parser.add_argument(
+        "--run", nargs="*", metavar="CONTROL", help="evaluate; all if none is named"
+    )
+    parser.add_argument("--only", metavar="ID", help="only this requirement, all other rows kept")
+    parser.add_argument("--store", metavar="DIR", help="folder of runs; left out: the default one")
+    options = parser.parse_args()
+    if options.run is not None:
+        run(options.run, options.store, options.only)
     PAGE.write_text(page(json.loads(DATA.read_text(encoding="utf-8"))), encoding="utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

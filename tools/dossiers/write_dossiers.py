@@ -75,7 +75,7 @@ def run(names: Sequence[str], store: str | None, only: str | None = None) -> Non
     Parameters
     ----------
     names
-        Of the registry; none: all but those of `LEFT_OUT`.
+        Of the registry; none: all but those of `LEFT_OUT`, or with `only` all that have a dossier.
     store
         Folder of runs; None: the default one.
     only
@@ -95,7 +95,8 @@ def run(names: Sequence[str], store: str | None, only: str | None = None) -> Non
     keeps = (names or only) and DATA.is_file()
     found: Data = json.loads(DATA.read_text(encoding="utf-8")) if keeps else {}
     controls: Data = found.get("controls", {})
-    for name in names or (name for name in every if name not in LEFT_OUT):
+    possible = [name for name in every if name not in LEFT_OUT]
+    for name in names or (list(controls) if only else possible):
         task = Task(
             profile,
             read_control(name, Path()),

@@ -24,7 +24,7 @@ import ackclock as ac
 from ackclock.captures.calibrate.estimate import estimate
 from ackclock.captures.calibrate.evidence import gather
 from ackclock.captures.calibrate.fitting import improve
-from ackclock.captures.calibrate.search import Sender, search
+from ackclock.captures.calibrate.search import CandidateSender, search
 from ackclock.captures.identify.identification import identify
 from ackclock.captures.read.read import read_trace
 from ackclock.emulation.emulate import emulate
@@ -116,7 +116,7 @@ def judge(path: dict[str, Any], *, searched: bool = False) -> dict[str, Any]:
     evidence = gather(flow)
     guess = estimate(evidence)
     if searched:
-        senders = [Sender(path["cc"], era) for era in ("linux", "rfc")]
+        senders = [CandidateSender(path["cc"], era) for era in ("linux", "rfc")]
         guess = improve(guess, search(guess, flow, evidence, senders=senders))
     size = 1512
     truth = {"rate": path["rate"], "base": path["rtt"], "buffer": path["buffer"] * size}

@@ -140,7 +140,7 @@ def short(quick: bool) -> None:  # noqa: FBT001
 
 def store(quick: bool) -> None:  # noqa: FBT001
     """A large store: listing and filtering by the command line, and one look from Python."""
-    from ackclock.experiments.executors.task import Record, Request, perform
+    from ackclock.experiments.executors.task import Request, RunRecord, perform
     from ackclock.experiments.store import Store, query
 
     count = 10_000 if quick else 100_000
@@ -155,7 +155,7 @@ def store(quick: bool) -> None:  # noqa: FBT001
             for number in range(count):
                 at, seed = divmod(number, count // len(cases))
                 key = f"{number:064x}"
-                record = Record(key, seed, model.summary_json, model.tables, model.cpu_s)
+                record = RunRecord(key, seed, model.summary_json, model.tables, model.cpu_s)
                 made.add(record, cases[at], {"net.buffer": f"{at + 5} pkt"})
                 if number % 5000 == 4999:
                     made.flush()

@@ -26,7 +26,7 @@ import ackclock as ac
 from ackclock.captures.calibrate.estimate import estimate
 from ackclock.captures.calibrate.evidence import gather
 from ackclock.captures.calibrate.fitting import improve
-from ackclock.captures.calibrate.search import Sender, search
+from ackclock.captures.calibrate.search import CandidateSender, search
 from ackclock.captures.read.read import read_trace
 
 KINDS = ("drop-tail", "codel", "fq-codel", "pie", "red", "policer", "shaper")
@@ -147,7 +147,10 @@ def judge(seed: int) -> dict[str, Any]:
     guess = estimate(evidence)
     start = time.process_time()
     fit = search(
-        guess, flow, evidence, senders=[Sender(case["cc"], era) for era in ("linux", "rfc")]
+        guess,
+        flow,
+        evidence,
+        senders=[CandidateSender(case["cc"], era) for era in ("linux", "rfc")],
     )
     better = improve(guess, fit)
     return {

@@ -9,7 +9,7 @@ import pytest
 
 import ackclock as ac
 from ackclock.captures.calibrate.calibration import calibrate
-from ackclock.captures.calibrate.estimate import Path, Value, estimate
+from ackclock.captures.calibrate.estimate import EstimatedValue, PathEstimate, estimate
 from ackclock.captures.calibrate.evidence import gather
 from ackclock.captures.calibrate.scenario import centre, draw_from
 from ackclock.captures.read.read import read_trace
@@ -174,10 +174,14 @@ def test_alternatives_are_the_measured_control_and_the_others_with_each_queue(ca
 
 
 def test_intervals_have_the_uncertainty_of_the_path():
-    sure = Path(Value(1e7, 1e7, 1e7), base_s=Value(0.03, 0.03, 0.03),
-                buffer_bytes=Value(6e4, 6e4, 6e4))  # fmt: skip
+    sure = PathEstimate(EstimatedValue(1e7, 1e7, 1e7), base_s=EstimatedValue(0.03, 0.03, 0.03),
+                buffer_bytes=EstimatedValue(6e4, 6e4, 6e4))  # fmt: skip
     assert {draw_from(sure, SIZE, seed) for seed in range(5)} == {centre(sure, SIZE)}
-    unsure = Path(Value(1e7, 0.8e7, 1.2e7), base_s=Value(0.03, 0.02, 0.04), least_buffer_bytes=6e4)
+    unsure = PathEstimate(
+        EstimatedValue(1e7, 0.8e7, 1.2e7),
+        base_s=EstimatedValue(0.03, 0.02, 0.04),
+        least_buffer_bytes=6e4,
+    )
     draws = [draw_from(unsure, SIZE, seed) for seed in range(200)]
     rates = [draw.rate_bps for draw in draws]
     assert 0.8e7 <= min(rates) < 0.9e7

@@ -7,7 +7,7 @@ import pytest
 
 from ackclock.captures.calibrate import replay as replaying
 from ackclock.captures.calibrate.alternatives import Alternative
-from ackclock.captures.calibrate.estimate import Path, Value, _queues_near
+from ackclock.captures.calibrate.estimate import EstimatedValue, PathEstimate, _queues_near
 from ackclock.captures.calibrate.evidence import Evidence
 from ackclock.captures.calibrate.scenario import Draw, draw_from, scenario_of
 from ackclock.captures.trace import FlowTrace
@@ -42,7 +42,11 @@ def test_95_of_100_draws_are_within_the_bounds_of_an_alternative():
 
 def test_draws_are_normal_with_95_of_100_within_the_interval():
     """Its half is 1.96 standard deviations: 68 of 100 are within one, 1.02 Mbit/s."""
-    path = Path(Value(1e7, 0.8e7, 1.2e7), base_s=Value(0.03, 0.03, 0.03), least_buffer_bytes=6e4)
+    path = PathEstimate(
+        EstimatedValue(1e7, 0.8e7, 1.2e7),
+        base_s=EstimatedValue(0.03, 0.03, 0.03),
+        least_buffer_bytes=6e4,
+    )
     rates = np.array([draw_from(path, 1512, seed).rate_bps for seed in range(500)])
     assert rates.min() >= 0.8e7 and rates.max() <= 1.2e7
     assert np.mean(np.abs(rates - 1e7) < 2e6 / 1.96) == pytest.approx(0.683, abs=0.06)
@@ -52,7 +56,7 @@ def test_draws_are_normal_with_95_of_100_within_the_interval():
 def test_without_timestamps_nothing_that_needs_them_is_on(has_timestamps):
     flow = FlowTrace("", "tcp", position="sender")
     flow.facts = {"mss": 1400, "has_timestamps": has_timestamps}
-    path = Path(Value(1e7, 1e7, 1e7), base_s=Value(0.03, 0.03, 0.03))
+    path = PathEstimate(EstimatedValue(1e7, 1e7, 1e7), base_s=EstimatedValue(0.03, 0.03, 0.03))
     scenario = scenario_of(path, flow, Draw(1e7, 0.03, 6e4, 0.0), control="cubic", duration_s=1)
     tcp = scenario.data["tcp"]
     assert (tcp["mss"], tcp["timestamps"]) == (1400, has_timestamps)

@@ -10,14 +10,14 @@ import pytest
 import ackclock as ac
 from ackclock.captures.calibrate.calibration import calibrate
 from ackclock.captures.calibrate.candidates import Candidate
-from ackclock.captures.calibrate.estimate import Path, estimate
+from ackclock.captures.calibrate.estimate import PathEstimate, estimate
 from ackclock.captures.calibrate.evidence import gather
 from ackclock.captures.calibrate.fitting import improve
 from ackclock.captures.calibrate.observation import Observation, measure_distances
 from ackclock.captures.calibrate.others import _longest_absence
 from ackclock.captures.calibrate.scenario import Draw
-from ackclock.captures.calibrate.search import NOT_KNOWN, Fit, Sender, Trial, search
-from ackclock.captures.calibrate.value import Value
+from ackclock.captures.calibrate.search import NOT_KNOWN, CandidateSender, Fit, FitTrial, search
+from ackclock.captures.calibrate.value import EstimatedValue
 from ackclock.captures.identify.identification import identify
 from ackclock.captures.read.read import read_trace
 
@@ -76,7 +76,7 @@ def test_the_longest_run_without_the_links_rate_is_counted():
 def fit_of(file, cc="cubic"):
     flow = read_trace(file).flows[0]
     evidence = gather(flow)
-    senders = [Sender(cc, "rfc")]
+    senders = [CandidateSender(cc, "rfc")]
     return search(estimate(evidence), flow, evidence, senders=senders, workers=2)
 
 
@@ -111,7 +111,7 @@ def test_without_losses_no_kind_of_queue_is_named(tmp_path):
 
 def trial(kind, distance, **draw):
     values = {"rate_bps": MBPS, "base_s": 0.03, "buffer_bytes": 6e4, "loss": 0.0, **draw}
-    return Trial(Candidate(kind, Draw(**values)), distance, {})
+    return FitTrial(Candidate(kind, Draw(**values)), distance, {})
 
 
 def test_the_interval_of_a_number_has_all_candidates_that_are_as_near():
@@ -129,14 +129,22 @@ def test_the_interval_of_a_number_has_all_candidates_that_are_as_near():
 
 
 def test_a_kind_without_a_majority_changes_nothing():
-    path = Path(Value(MBPS, MBPS, MBPS), buffer_bytes=Value(6e4, 5e4, 7e4), drop="drop-tail")
+    path = PathEstimate(
+        EstimatedValue(MBPS, MBPS, MBPS),
+        buffer_bytes=EstimatedValue(6e4, 5e4, 7e4),
+        drop="drop-tail",
+    )
     fit = Fit({"pie": 0.45, "red": 0.4}, {"pie": trial("pie", 0.1), "red": trial("red", 0.1)})
     assert fit.kind == NOT_KNOWN
     assert improve(path, fit) is path
 
 
 def test_a_queue_that_drops_early_has_no_buffer_that_was_full():
-    path = Path(Value(MBPS, MBPS, MBPS), buffer_bytes=Value(6e4, 5e4, 7e4), drop="drop-tail")
+    path = PathEstimate(
+        EstimatedValue(MBPS, MBPS, MBPS),
+        buffer_bytes=EstimatedValue(6e4, 5e4, 7e4),
+        drop="drop-tail",
+    )
     better = improve(path, Fit({"pie": 0.9}, {"pie": trial("pie", 0.1)}))
     assert better.buffer_bytes is None and better.drop == "aqm"
     assert path.buffer_bytes is not None

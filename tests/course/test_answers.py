@@ -10,18 +10,18 @@ import pytest
 from ackclock.course.answers import Marked, mark_answers
 from ackclock.course.grade import Grading
 from ackclock.course.graded import Graded
-from ackclock.course.sheet import Expected, Question, find_sheet
+from ackclock.course.sheet import ExpectedAnswer, SheetQuestion, find_sheet
 from ackclock.course.submissions import find_submissions
 
 SHEET = replace(
     find_sheet("bufferbloat"),
     questions=(
-        Question("wait", "How long?", 2, unit="ms"),
-        Question("why", "Why?", 1, answers=("this", "that", "neither")),
+        SheetQuestion("wait", "How long?", 2, unit="ms"),
+        SheetQuestion("why", "Why?", 1, answers=("this", "that", "neither")),
     ),
     key={
-        "wait": Expected("It is {0}.", answer=512.0, tolerance=0.125),
-        "why": Expected("That.", choice=1),
+        "wait": ExpectedAnswer("It is {0}.", answer=512.0, tolerance=0.125),
+        "why": ExpectedAnswer("That.", choice=1),
     },
 )
 

@@ -13,7 +13,7 @@ from ackclock.course.grade import grade
 from ackclock.course.page import protection
 from ackclock.course.sheet import FOLDER, find_sheet
 from ackclock.course.students.confine import Holds
-from ackclock.course.students.run import Limits, run_student
+from ackclock.course.students.run import StudentLimits, run_student
 from ackclock.course.tasks.source import NotUsableError, control_class
 from ackclock.course.tasks.task import Item
 from ackclock.errors import AckclockError
@@ -31,7 +31,7 @@ class Mine:
     def on_congestion(self, window, event):
         window.cwnd = event.in_use / 2
 """
-SHORT = Limits(seconds=2, memory_bytes=1024 << 20)
+SHORT = StudentLimits(seconds=2, memory_bytes=1024 << 20)
 
 
 @pytest.fixture

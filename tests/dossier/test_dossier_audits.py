@@ -10,7 +10,7 @@ import pytest
 
 from ackclock.cli.main import main
 from ackclock.dossier import audits, form
-from ackclock.dossier.bind import Control
+from ackclock.dossier.bind import BoundControl
 from ackclock.reproduce.run.predict import (
     CHECK_S,
     FIGURE_S,
@@ -20,7 +20,7 @@ from ackclock.reproduce.run.predict import (
     START_S,
     SWEEP_S,
 )
-from ackclock.studies.adversary.found import FRESH_SEEDS
+from ackclock.studies.adversary.result import FRESH_SEEDS
 from ackclock.studies.adversary.search import SEEDS
 from ackclock.studies.late_comer.situations import TIERS, documents
 
@@ -172,22 +172,22 @@ def test_a_part_of_a_profile_has_no_audits(saved):
 
 def test_flows_of_an_audit_have_what_the_control_needs():
     # Only the documents: a build need not have the library.
-    shipped = Control("s2n/cubic", "s2n/cubic")
+    shipped = BoundControl("s2n/cubic", "s2n/cubic")
     for _, _, document in documents(shipped.value, TIERS["fast"], shipped.settings):
         own = [flow for flow in document["flows"] if flow.get("cc") == "s2n/cubic"]
         assert own
         assert {flow["recovery"] for flow in own} == {"rack"}
-    assert Control("dctcp", "dctcp", {"ecn": True}).settings == {"tcp": {"ecn": True}}
-    assert Control("cubic", "cubic").settings == {}
+    assert BoundControl("dctcp", "dctcp", {"ecn": True}).settings == {"tcp": {"ecn": True}}
+    assert BoundControl("cubic", "cubic").settings == {}
 
 
 def test_a_control_is_no_rival_of_itself_under_any_name():
     others = {"CUBIC": "cubic", "Reno": "aimd", "slow": {"kind": "aimd", "a": 0.5}}
     for control, rivals in [
-        (Control("cubic", "cubic"), {"Reno", "slow"}),
-        (Control("mine", "aimd"), {"CUBIC", "slow"}),
-        (Control("slower", {"kind": "aimd", "a": 0.5}), {"CUBIC", "Reno"}),
-        (Control("vegas", "vegas"), {"CUBIC", "Reno", "slow"}),
+        (BoundControl("cubic", "cubic"), {"Reno", "slow"}),
+        (BoundControl("mine", "aimd"), {"CUBIC", "slow"}),
+        (BoundControl("slower", {"kind": "aimd", "a": 0.5}), {"CUBIC", "Reno"}),
+        (BoundControl("vegas", "vegas"), {"CUBIC", "Reno", "slow"}),
     ]:
         task = SimpleNamespace(control=control, rivals=others, seed=None)
         assert set(audits._rivals(task)) == rivals

@@ -7,18 +7,18 @@ import pytest
 
 from ackclock.dossier.finding import Finding, command_of
 from ackclock.dossier.read import PROFILES
-from ackclock.dossier.rows import Number, Row
+from ackclock.dossier.rows import MeasuredNumber, RequirementRow
 
 
 def number(name, outcome, measured, *, decides=True):
     """A number that is to be at most 1."""
     goal = SimpleNamespace(low=float("-inf"), high=1.0)
     part = SimpleNamespace(outcome=outcome, measured=measured, goal=goal)
-    return Number("check", name, part, "", (), decides)
+    return MeasuredNumber("check", name, part, "", (), decides)
 
 
 def decisive(*numbers):
-    return Row(None, "met", "", numbers).decisive.name
+    return RequirementRow(None, "met", "", numbers).decisive.name
 
 
 def test_the_worst_outcome_decides_and_among_equals_the_nearest_to_its_bound():

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ackclock.dossier.bind import Control, bound, read_control
+from ackclock.dossier.bind import BoundControl, bound, read_control
 from ackclock.dossier.read import read
-from ackclock.dossier.run import Task, evaluate
+from ackclock.dossier.run import DossierTask, evaluate
 from ackclock.errors import AckclockError, Problem, ScenarioError
 from ackclock.reproduce.run.studies import Means
 
@@ -23,7 +23,7 @@ def rows():
         key = control, only
         if key not in known:
             beside = {"Reno": "aimd"} if others is None else others
-            task = Task(profile, read_control(control, Path()), beside, only=only, reps=reps)
+            task = DossierTask(profile, read_control(control, Path()), beside, only=only, reps=reps)
             done = evaluate(task, MEANS)
             known[key] = {row.requirement.id: row for row in done.rows}
         return known[key]
@@ -115,12 +115,12 @@ def test_a_control_that_needs_ecn_is_run_with_it_and_never_without():
 def test_flows_of_a_released_library_find_again_what_is_lost_twice():
     # Whether the build has the library or not: only the studies are made.
     profile = read("rfc9743")
-    data = bound(profile, Control("s2n/bbr2", "s2n/bbr2"), profile.against)
+    data = bound(profile, BoundControl("s2n/bbr2", "s2n/bbr2"), profile.against)
     victim, other = data.studies["beside"].document["scenario"]["flows"]
     assert (other["cc"], other["recovery"]) == ("s2n/bbr2", "rack")
     assert "recovery" not in victim
     for control in ("cubic", {"class": "/a/b.py:Mine"}, "/a/b.py:Mine"):
-        assert Control("it", control).flow == {}
+        assert BoundControl("it", control).flow == {}
 
 
 def test_a_whole_connection_is_refused_in_a_sentence(monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 
 import ackclock as ac
 from ackclock.experiments import metrics
-from ackclock.experiments.groups import Value, balance, balance_pair
+from ackclock.experiments.groups import RunMetric, balance, balance_pair
 from ackclock.experiments.statistics import mean_interval
 from conftest import SMALL
 from experiments.test_metrics import swept
@@ -58,8 +58,14 @@ def test_controls_are_compared_over_the_points_that_both_have():
 @pytest.mark.parametrize("is_swapped", [False, True])
 def test_two_groups_are_averaged_over_the_replicates_that_both_have(is_swapped):
     cells = [
-        {"p": {0: Value(1.0), 1: Value(3.0), 2: Value(50.0)}, "q": {0: Value(5.0), 1: Value(7.0)}},
-        {"p": {1: Value(4.0), 2: Value(60.0)}, "q": {1: Value(8.0), 2: Value(90.0)}},
+        {
+            "p": {0: RunMetric(1.0), 1: RunMetric(3.0), 2: RunMetric(50.0)},
+            "q": {0: RunMetric(5.0), 1: RunMetric(7.0)},
+        },
+        {
+            "p": {1: RunMetric(4.0), 2: RunMetric(60.0)},
+            "q": {1: RunMetric(8.0), 2: RunMetric(90.0)},
+        },
     ]
     cells = cells[::-1] if is_swapped else cells
     groups = balance_pair(*cells)
@@ -69,7 +75,7 @@ def test_two_groups_are_averaged_over_the_replicates_that_both_have(is_swapped):
 
 
 def test_without_a_common_replicate_points_are_averaged_and_there_is_no_interval():
-    group = balance({"p": {0: Value(1.0), 1: Value(3.0)}, "q": {2: Value(10.0)}})
+    group = balance({"p": {0: RunMetric(1.0), 1: RunMetric(3.0)}, "q": {2: RunMetric(10.0)}})
     assert group.interval(0.95, "t")[0] == 6.0
     assert math.isnan(group.interval(0.95, "t")[1])
     assert "no replicate is common to all points" in group.note()
@@ -178,10 +184,10 @@ def test_rows_that_other_points_or_later_times_have_are_no_faults():
 
 
 def test_a_bootstrap_of_few_values_says_that_it_is_no_better():
-    few = balance({"p": {number: Value(2.0**number) for number in range(3)}})
+    few = balance({"p": {number: RunMetric(2.0**number) for number in range(3)}})
     assert few.note() == ""
     assert few.note(method="bootstrap") == (
         "the bootstrap of 3 values is too narrow; Student's t (method = t) errs less"
     )
-    ten = balance({"p": {number: Value(float(number)) for number in range(10)}})
+    ten = balance({"p": {number: RunMetric(float(number)) for number in range(10)}})
     assert ten.note(method="bootstrap") == ""

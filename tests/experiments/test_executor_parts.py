@@ -25,8 +25,8 @@ from ackclock.experiments.executors.task import (
     ExecutorLostError,
     Finished,
     ProcessDiedError,
-    Record,
     Request,
+    RunRecord,
     Task,
 )
 from ackclock.experiments.scheduler import _Drive
@@ -42,7 +42,7 @@ def task(number, *keys, later=0):
 
 
 def record(key):
-    return Record(key, 3, "{}", {}, 2.0)
+    return RunRecord(key, 3, "{}", {}, 2.0)
 
 
 def test_a_task_ends_with_the_first_run_that_fails():

@@ -12,7 +12,7 @@ import pytest
 from ackclock.experiments import metrics
 from ackclock.experiments.comparison import RankingWarning, compare
 from ackclock.experiments.grid import Block, Choice, Point
-from ackclock.experiments.groups import Value
+from ackclock.experiments.groups import RunMetric
 from ackclock.experiments.metrics import Metric, MetricError, of_run, of_summary, parse
 from ackclock.experiments.plan import Slot
 from ackclock.experiments.result import SweepResult
@@ -131,7 +131,7 @@ def test_functions_may_be_added(monkeypatch):
 def compare_groups(groups, *args, **more):
     """Compare values of one point a label."""
     cells = {
-        group: {(): {r: Value(value) for r, value in values.items()}}
+        group: {(): {r: RunMetric(value) for r, value in values.items()}}
         for group, values in groups.items()
     }
     return compare(cells, *args, **more)

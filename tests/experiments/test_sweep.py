@@ -13,7 +13,7 @@ from ackclock.engines import registry
 from ackclock.errors import AckclockError
 from ackclock.experiments import RankingWarning, file_form, metrics
 from ackclock.experiments.comparison import compare
-from ackclock.experiments.groups import Value
+from ackclock.experiments.groups import RunMetric
 from ackclock.experiments.plan import Slot
 from ackclock.experiments.result import SweepResult
 from ackclock.experiments.scheduler import Agenda
@@ -361,7 +361,7 @@ GROUPS = {("a",): {0: 10.0, 1: 12.0, 2: 14.0}, ("b",): {0: 9.0, 1: 11.5, 2: 12.5
 def compare_groups(groups, *args, **more):
     """Compare values of one point a label."""
     cells = {
-        group: {(): {r: Value(value) for r, value in values.items()}}
+        group: {(): {r: RunMetric(value) for r, value in values.items()}}
         for group, values in groups.items()
     }
     return compare(cells, *args, **more)

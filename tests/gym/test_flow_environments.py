@@ -25,7 +25,7 @@ from ackclock.gym import (  # noqa: E402
     CongestionParallelEnv,
     Step,
 )
-from ackclock.gym.measures import Path, apply  # noqa: E402
+from ackclock.gym.measures import GymPath, apply  # noqa: E402
 from ackclock.gym.policies import baselines  # noqa: E402
 
 TEXT = """
@@ -243,7 +243,7 @@ def test_actions_change_the_window_as_documented(kind, value, cwnd, rate):
 
     window = Window()
     window.cwnd, window.ssthresh, window.pacing_bps = 10.0, 99.0, None
-    apply(kind, value, window, Path(0.1, 12e6, 100.0, 1460), 0.1)
+    apply(kind, value, window, GymPath(0.1, 12e6, 100.0, 1460), 0.1)
     assert window.cwnd == pytest.approx(cwnd)
     assert window.ssthresh == window.cwnd
     assert window.pacing_bps == (None if rate is None else pytest.approx(rate))
@@ -262,7 +262,7 @@ def test_actions_change_the_window_as_documented(kind, value, cwnd, rate):
 )
 def test_actions_stay_within_what_a_path_can_carry(kind, value, before, after):
     window = SimpleNamespace(cwnd=before[0], ssthresh=99.0, pacing_bps=before[1])
-    apply(kind, value, window, Path(0.1, 12e6, 100.0, 1460), 0.1)
+    apply(kind, value, window, GymPath(0.1, 12e6, 100.0, 1460), 0.1)
     assert (window.cwnd, window.pacing_bps) == pytest.approx(after)
 
 
@@ -272,7 +272,7 @@ def test_an_observation_has_the_documented_entries():
         rtt_s=0.15, min_rtt_s=0.1,
         ecn_share=0.25, cwnd=50.0, in_flight=2000, goodput_bps=5e6, goodput_share=0.45,
     )  # fmt: skip
-    found = step.observation(Path(0.1, 12e6, 100.0, 1460))
+    found = step.observation(GymPath(0.1, 12e6, 100.0, 1460))
     assert len(found) == len(OBSERVATION)
     assert found == pytest.approx([0.45, 0.5, 0.1, 0.25, 0.5, 10.0, 2.0])
 

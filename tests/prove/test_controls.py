@@ -12,14 +12,14 @@ from ackclock.catalogue import schema
 from ackclock.prove.controls import RELATIONS, bbr
 from ackclock.prove.controls.cubic import slope
 from ackclock.prove.controls.lines import SEGMENT, fit
-from ackclock.prove.path import Curves, Path, path_terms
+from ackclock.prove.path import Curves, ModelPath, path_terms
 from ackclock.prove.refine import TABLES, left_rules, obeys, sample
-from ackclock.prove.solvers import Limits, decide
+from ackclock.prove.solvers import SolverLimits, decide
 from ackclock.prove.terms import all_of, compute, constant, negated
 from ackclock.scenario.scenario import Scenario
 
 pytest.importorskip("z3")
-Z3 = Limits(solvers=("z3",))
+Z3 = SolverLimits(solvers=("z3",))
 LOSSY = ("aimd", "binomial", "cubic")
 QUICK = ("aimd", "copa")
 """A control that answers loss and one that answers delay; the others are slow by their number."""
@@ -180,7 +180,7 @@ def test_no_rule_follows_from_the_others(name):
     relation = RELATIONS[name]
     low = relation.segment or Fraction(1, 50)
     buffer = None if relation.knows_base else Fraction(1)
-    path = Path(7, buffer=buffer, segment=(low, low), paced=relation.paced)
+    path = ModelPath(7, buffer=buffer, segment=(low, low), paced=relation.paced)
     for rule in relation.rules:
         v = Curves(path)
         others = path_terms(v) + relation.write(v, values_of(name), frozenset({rule.name}))
@@ -192,7 +192,7 @@ def test_no_rule_follows_from_the_others(name):
 def test_a_relation_allows_something(name):
     relation = RELATIONS[name]
     low = relation.segment or Fraction(1, 50)
-    v = Curves(Path(7, buffer=Fraction(1), segment=(low, low), paced=relation.paced))
+    v = Curves(ModelPath(7, buffer=Fraction(1), segment=(low, low), paced=relation.paced))
     moves = v.window[0][6] > v.window[0][5]
     terms = [*path_terms(v), *relation.write(v, values_of(name)), moves, v.served[0][7] > 2]
     assert decide(terms, Z3).word == "possible"

@@ -9,14 +9,14 @@ from ackclock.errors import UnsupportedError
 from ackclock.prove import elsewhere
 from ackclock.prove.controls import RELATIONS
 from ackclock.prove.cycle import cycle_terms, steps_of
-from ackclock.prove.path import Curves, Path, path_terms
+from ackclock.prove.path import Curves, ModelPath, path_terms
 from ackclock.prove.refine import Samples, left_rules, obeys
-from ackclock.prove.solvers import Limits, decide
+from ackclock.prove.solvers import SolverLimits, decide
 from ackclock.prove.terms import equal, negated
-from ackclock.prove.trace import Trace
+from ackclock.prove.trace import ModelTrace
 
 pytest.importorskip("z3")
-Z3 = Limits(solvers=("z3",))
+Z3 = SolverLimits(solvers=("z3",))
 ANYTHING = replace(RELATIONS["aimd"], rules=())
 PERIOD = 2
 
@@ -29,15 +29,15 @@ def test_a_cycle_overlaps_by_the_steps_that_rules_and_paths_look_back(
     memory, jitter, access_jitter, overlap
 ):
     """A state that is repeated has a step less of overlap than it has of memory."""
-    path = Path(steps=1, jitter=jitter, access_jitter=access_jitter)
+    path = ModelPath(steps=1, jitter=jitter, access_jitter=access_jitter)
     for period in (1, 4):
         assert steps_of(replace(ANYTHING, memory=memory), period, path) == period + overlap
 
 
 def word(write, *, jitter=1, **changes):
     """What a solver says of a cycle in which `write` holds."""
-    steps = steps_of(ANYTHING, PERIOD, Path(steps=1, jitter=jitter))
-    v = Curves(Path(steps=steps, jitter=jitter, buffer=Fraction(1), **changes))
+    steps = steps_of(ANYTHING, PERIOD, ModelPath(steps=1, jitter=jitter))
+    v = Curves(ModelPath(steps=steps, jitter=jitter, buffer=Fraction(1), **changes))
     terms = [*path_terms(v), *cycle_terms(v, ANYTHING, PERIOD), *write(v, steps)]
     return decide(terms, Z3).word
 
@@ -82,7 +82,7 @@ def test_an_idle_link_keeps_the_last_delay():
     held = tuple(map(Fraction, (0, 0, 1, 1, 2)))
     zero = (Fraction(0),) * 5
     one = (held,)
-    trace = Trace(Fraction(1, 10), 2, 1, one, one, one, (zero,), (zero,), one, capacity)
+    trace = ModelTrace(Fraction(1, 10), 2, 1, one, one, one, (zero,), (zero,), one, capacity)
     assert trace.delays() == [1.0] * 8
 
 

@@ -9,7 +9,7 @@ from ackclock.prove import prove as prove_module
 from ackclock.prove.floor import floor_of
 from ackclock.prove.prove import prove
 from ackclock.prove.question import make_question
-from ackclock.prove.solvers import Limits, decide
+from ackclock.prove.solvers import SolverLimits, decide
 from ackclock.scenario.scenario import Scenario
 
 pytest.importorskip("z3")
@@ -25,7 +25,7 @@ def question_of(control, share="0.5", buffer="2", **changes):
 
 
 def word(formulas):
-    return decide(formulas[1], Limits(solvers=("z3",))).word
+    return decide(formulas[1], SolverLimits(solvers=("z3",))).word
 
 
 @pytest.mark.parametrize("control", CONTROLS)
@@ -87,7 +87,7 @@ def test_without_a_potential_unknown_loss_would_cost_too_much():
 def test_a_smaller_cut_leaves_no_window_that_falls_silent():
     """Proved with timeouts: unknown loss does not fill seven tenths of a window."""
     question = make_question("aimd", "utilisation=0.5", changes={"b": "0.7"}, buffer=Fraction(2))
-    proof = prove(question, periods=(2,), limits=Limits(seconds=3600))
+    proof = prove(question, periods=(2,), limits=SolverLimits(seconds=3600))
     assert (proof.verdict, proof.conditions) == ("proved", ())
     assert proof.headline == "proved: aimd, utilisation=0.5"
 
@@ -104,7 +104,7 @@ def test_a_smaller_cut_leaves_no_window_that_falls_silent():
 def test_half_of_the_capacity_is_proved_at_two_products(control, condition):
     question = make_question(control, "utilisation=0.5", buffer=Fraction(2))
     # The limit of work, the same everywhere, decides; not how busy the machine is.
-    proof = prove(question, periods=(2,), limits=Limits(seconds=3600))
+    proof = prove(question, periods=(2,), limits=SolverLimits(seconds=3600))
     assert (proof.verdict, proof.conditions) == ("proved", (condition,))
     assert proof.headline.endswith(f"; as long as {condition}")
     assert f"- As long as {condition}." in str(proof)

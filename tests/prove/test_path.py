@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 
-from ackclock.prove.path import CONSTRAINTS, Curves, Path, path_terms
-from ackclock.prove.solvers import Limits, decide
+from ackclock.prove.path import CONSTRAINTS, Curves, ModelPath, path_terms
+from ackclock.prove.solvers import SolverLimits, decide
 from ackclock.prove.terms import all_of, any_of, equal, negated
 
 pytest.importorskip("z3")
-Z3 = Limits(solvers=("z3",))
+Z3 = SolverLimits(solvers=("z3",))
 
 
 def possible(path, *extra):
@@ -20,7 +20,7 @@ def possible(path, *extra):
 
 
 def path(**changes):
-    return Path(**({"steps": 3, "buffer": Fraction(1)} | changes))
+    return ModelPath(**({"steps": 3, "buffer": Fraction(1)} | changes))
 
 
 # For each constraint: paths on which it matters, and what it forbids there.
@@ -185,7 +185,7 @@ def test_with_a_window_of_two_products_a_jitter_of_one_costs_nothing():
 
 
 def test_a_segment_is_within_its_bounds_and_losses_may_be_known_at_first():
-    low, high = Path(1).segment
+    low, high = ModelPath(1).segment
     for outside in (low - Fraction(1, 1000), high + Fraction(1, 1000)):
         assert not possible(path(), lambda v, outside=outside: [equal(v.segment, outside)])
     for inside in (low, high):

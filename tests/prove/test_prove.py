@@ -16,23 +16,23 @@ from ackclock.prove import held, theorems
 from ackclock.prove import prove as prove_module
 from ackclock.prove.controls import RELATIONS
 from ackclock.prove.measures import least_window_at_loss, measure_of, ratio_of_flows
-from ackclock.prove.path import Path
+from ackclock.prove.path import ModelPath
 from ackclock.prove.properties import read_claim
 from ackclock.prove.prove import prove
 from ackclock.prove.question import make_question
 from ackclock.prove.refine import TABLES, obeys, sample
-from ackclock.prove.solvers import Limits, decide
+from ackclock.prove.solvers import SolverLimits, decide
 from ackclock.prove.terms import FALSE, constant, product, unknown
 from ackclock.prove.theorems import check_theorems, names_of, region
 from ackclock.prove.theorems.algebra import ALGEBRA, _held, _late_comer
 from ackclock.prove.theorems.of_controls import CLAIMS, LEMMAS
-from ackclock.prove.trace import Trace, read_trace
+from ackclock.prove.trace import ModelTrace, read_trace
 from ackclock.scenario.load import load
 from ackclock.scenario.scenario import Scenario
 
 pytest.importorskip("z3")
 pytest.importorskip("cvc5")
-LINK = Path(steps=0, server="link")
+LINK = ModelPath(steps=0, server="link")
 
 
 @cache
@@ -74,7 +74,7 @@ def test_delays_of_the_last_flow_are_those_between_passing_and_delivery():
     late = tuple(Fraction(x) for x in (-1, 0, 1, 2, 3))
     zero = (Fraction(0),) * 5
     both = (zero, line)
-    trace = Trace(
+    trace = ModelTrace(
         Fraction(1, 10), 2, 0, both, (zero, late), both, (zero, zero), (zero, zero), both, line, 1
     )
     assert trace.access_delays() == [1.0] * 8
@@ -92,7 +92,7 @@ def test_a_flow_that_is_held_alone_gets_what_the_theorem_says():
     share = Fraction(1 / queue)
     near = Fraction(1, 10**6)
     for bound in (free < share - near, free > share + near):
-        assert decide([*terms, bound], Limits()).word == "impossible"
+        assert decide([*terms, bound], SolverLimits()).word == "impossible"
 
 
 @pytest.mark.slow
@@ -192,7 +192,7 @@ def test_three_turns_of_a_path_that_is_no_cycle_are_impossible():
         (replace(proof.trace, window=(windows,)), "impossible"),
     ):
         _, terms = prove_module._repeated(proof.question, trace)
-        assert decide(terms, Limits()).word == word
+        assert decide(terms, SolverLimits()).word == word
 
 
 @pytest.mark.slow
@@ -270,14 +270,14 @@ def test_what_is_not_proved_is_unknown():
 
 def test_a_limit_of_work_gives_unknown_and_says_who_gave_up():
     question = make_question("aimd", "utilisation=0.5", buffer=Fraction(2))
-    proof = prove(question, limits=Limits(work=100), periods=(2,))
+    proof = prove(question, limits=SolverLimits(work=100), periods=(2,))
     assert proof.verdict == "unknown"
     assert "reached the limit" in proof.sentence
 
 
 def test_no_time_is_no_call_and_says_how_far_it_came():
     question = make_question("aimd", "utilisation=0.5", buffer=Fraction(2))
-    proof = prove(question, limits=Limits.within(0), periods=(2,))
+    proof = prove(question, limits=SolverLimits.within(0), periods=(2,))
     assert (proof.verdict, proof.steps, proof.seconds) == ("unknown", 0, 0)
     assert proof.headline == "unknown: aimd, utilisation=0.5; decided up to T = 0 round trips"
     assert "z3 reached the limit" in proof.sentence
@@ -286,7 +286,7 @@ def test_no_time_is_no_call_and_says_how_far_it_came():
 def test_steps_are_named_before_they_begin_and_time_is_progress():
     steps = []
     question = make_question("aimd", "loss-above=1", buffer=Fraction(1))
-    limits = Limits.within(100)
+    limits = SolverLimits.within(100)
     prove(question, limits=limits, progress=lambda done, step: steps.append((done, step)))
     ((done, step),) = steps
     assert step == "from any state, 2 round trips"
@@ -297,7 +297,7 @@ def refute(control, buffer="1", **changes):
     """Half of the capacity, with one constant changed."""
     question = make_question(control, "utilisation=0.5", changes=changes, buffer=Fraction(buffer))
     # The limit of work, the same everywhere, decides; not how busy the machine is.
-    return prove(question, periods=(2,), limits=Limits(seconds=3600))
+    return prove(question, periods=(2,), limits=SolverLimits(seconds=3600))
 
 
 @pytest.mark.slow
@@ -346,7 +346,7 @@ def test_a_window_of_0_7_to_one_bdp_in_bursts_delivers_a_third_to_a_half(share, 
     )  # fmt: skip
     path = replace(question.path, server="link")
     v, terms = replace(question, path=path, held=True).cycle(12)
-    answer = decide(terms, Limits(solvers=("z3",)))
+    answer = decide(terms, SolverLimits(solvers=("z3",)))
     assert answer.word == word
     if word == "possible":
         windows = read_trace(v, answer.values, 12).window[0]
@@ -360,7 +360,7 @@ def test_what_passes_at_once_passes_as_soon_as_it_may():
     jumps = tuple(Fraction(x) for x in (0, 0, 2, 2, 4))
     zero = (Fraction(0),) * 5
     both, none = (jumps,), (zero,)
-    trace = Trace(Fraction(1, 10), 2, 1, (line,), both, both, none, none, none, line)
+    trace = ModelTrace(Fraction(1, 10), 2, 1, (line,), both, both, none, none, none, line)
     assert trace.delays(at_once=True) == [1 - i / 8 for i in range(8)] + [0] * 8
     # All along step 2: a half of what the link has passed is there when a step has gone by.
     assert trace.delays()[:4] == pytest.approx([15 / 16, 13 / 16, 11 / 16, 9 / 16])
@@ -387,7 +387,7 @@ def test_a_page_has_formulas_that_one_solver_sufficed_for(monkeypatch):
 
 
 def test_one_solver_alone_gives_no_verdict():
-    limits = Limits(solvers=("z3",))
+    limits = SolverLimits(solvers=("z3",))
     proof = prove(make_question("aimd", "loss-above=1", buffer=Fraction(1)), limits=limits)
     assert proof.verdict == "unknown"
     assert "two" in proof.sentence
@@ -414,7 +414,9 @@ def test_a_delay_is_the_time_between_capacity_and_delivery():
     line = tuple(Fraction(x) for x in (0, 1, 2, 3))
     late = tuple(Fraction(x) for x in (0, 0, 1, 3))
     zero = (Fraction(0),) * 4
-    trace = Trace(Fraction(1, 10), 0, 1, (line,), (late,), (late,), (zero,), (zero,), (line,), line)
+    trace = ModelTrace(
+        Fraction(1, 10), 0, 1, (line,), (late,), (late,), (zero,), (zero,), (line,), line
+    )
     delays = trace.delays()
     assert delays[:4] == pytest.approx([1, 1, 1, 1])
     assert delays[-1] == pytest.approx(0.0625)
@@ -422,7 +424,7 @@ def test_a_delay_is_the_time_between_capacity_and_delivery():
 
 @pytest.mark.parametrize("name", ALGEBRA)
 def test_theorems_of_algebra_hold(name):
-    checked = theorems._check_algebra(name, Limits())
+    checked = theorems._check_algebra(name, SolverLimits())
     assert checked.verdict == "proved"
     assert checked.as_stated
 
@@ -435,8 +437,8 @@ def test_the_share_of_the_late_comer_is_that_of_the_model(n):
     terms = [*_late_comer(n, share, queue)]
     below = [*terms, share < Fraction(value) - Fraction(1, 10**6)]
     above = [*terms, share > Fraction(value) + Fraction(1, 10**6)]
-    assert decide(below, Limits()).word == "impossible"
-    assert decide(above, Limits()).word == "impossible"
+    assert decide(below, SolverLimits()).word == "impossible"
+    assert decide(above, SolverLimits()).word == "impossible"
 
 
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (0, Fraction(1, 2)), (-1, 2), (2, Fraction(1, 3))])
@@ -445,7 +447,7 @@ def test_fairness_of_a_linear_rule_is_that_of_the_model(a, b):
     x, y = unknown("x"), unknown("y")
     after, before = product(a + b * x, y), product(a + b * y, x)
     states = [x > 0, y > x, a + b * x > 0, after < before]
-    falls = decide(states, Limits()).word == "possible"
+    falls = decide(states, SolverLimits()).word == "possible"
     model = chiu_jain_conditions(a_i=a, b_i=float(b), a_d=0, b_d=0.5)
     assert bool(model["fairness_kept"]) is not falls
 
@@ -499,13 +501,13 @@ def lemma_of_region(name, monkeypatch, **changes):
         monkeypatch.setattr(region, name_of_bound, value)
     lemma = next(one for one in region.AIMD_REGION if one.name == name)
     _, terms = LEMMAS[0].question().lemma(lemma)
-    return decide(terms, Limits(solvers=("z3",))).word
+    return decide(terms, SolverLimits(solvers=("z3",))).word
 
 
 @pytest.mark.slow
 def test_aimds_region_is_reached_and_kept():
     """Arun et al. (2021), section 6: the lemmas about windows and losses that are too large."""
-    checked = theorems._check_lemmas(LEMMAS[0], Limits(seconds=3600))
+    checked = theorems._check_lemmas(LEMMAS[0], SolverLimits(seconds=3600))
     assert (checked.name, checked.verdict) == ("aimd-region", "proved")
     assert len(checked.formulas) == 6
 
@@ -521,7 +523,7 @@ def test_aimds_region_is_no_larger_than_it_must_be(monkeypatch):
 @pytest.mark.slow
 def test_all_theorems_have_their_verdicts():
     # The limit of work, the same everywhere, decides; not how busy the machine is.
-    checked = check_theorems(packets=True, limits=Limits(seconds=3600))
+    checked = check_theorems(packets=True, limits=SolverLimits(seconds=3600))
     assert {one.name for one in checked.checked} == set(names_of())
     assert [one.name for one in checked.checked if not one.as_stated] == []
 
@@ -647,7 +649,7 @@ def test_a_quiet_command_prints_its_verdict_in_a_line(arguments, line, monkeypat
 
 def test_theorems_that_are_not_as_stated_are_in_the_line(monkeypatch):
     monkeypatch.setattr(theorems, "names_of", lambda _: ["fast-late-comer"])
-    checked = check_theorems("fast", limits=Limits(work=1))
+    checked = check_theorems("fast", limits=SolverLimits(work=1))
     assert checked.headline == "0 of 1 theorems as stated; fast-late-comer is unknown"
 
 

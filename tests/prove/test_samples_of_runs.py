@@ -13,7 +13,7 @@ from ackclock.prove.counterexample import BEGIN, ROUND_TRIP_S, scenario_data
 from ackclock.prove.measures import measure_of
 from ackclock.prove.properties import read_claim
 from ackclock.prove.refine import sample
-from ackclock.prove.trace import Trace
+from ackclock.prove.trace import ModelTrace
 
 NAMES = ("time_s", "link", "event", "is_ack", "flags")
 
@@ -95,7 +95,7 @@ def test_a_pause_is_so_many_round_trips_without_jitter_after_so_many_with(pause,
     capacity, held, zero = (
         tuple(map(Fraction, curve)) for curve in ((0, 1, 1, 2, 2), (0, 0, 1, 1, 2), (0,) * 5)
     )
-    trace = Trace(
+    trace = ModelTrace(
         Fraction(1, 10), 2, 1, (held,), (held,), (held,), (zero,), (zero,), (held,), capacity
     )
     assert set(trace.delays()) == {1.0}

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ackclock.errors import AckclockError
-from ackclock.prove.solvers import SOLVERS, Answer, Limits, Said, decide
+from ackclock.prove.solvers import SOLVERS, Said, SolverAnswer, SolverLimits, decide
 from ackclock.prove.terms import (
     all_of,
     any_of,
@@ -56,11 +56,11 @@ def test_a_product_of_unknowns_has_another_logic():
     ],
 )
 def test_both_solvers_agree(terms, word):
-    answer = decide(terms, Limits())
+    answer = decide(terms, SolverLimits())
     assert answer.word == word
     assert answer.agreed is (word != "unknown")
     for solver in SOLVERS:
-        assert decide(terms, Limits(solvers=(solver,))).word == word
+        assert decide(terms, SolverLimits(solvers=(solver,))).word == word
 
 
 def test_a_limit_of_work_gives_no_verdict():
@@ -68,15 +68,15 @@ def test_a_limit_of_work_gives_no_verdict():
     terms = [any_of(equal(x, 0), equal(x, 1)) for x in several]
     triples = zip(several, several[7:], several[13:], strict=False)
     terms += [any_of(x + y + z > 2, x - y + z < 0) for x, y, z in triples]
-    answer = decide(terms, Limits(work=10, solvers=("z3",)))
+    answer = decide(terms, SolverLimits(work=10, solvers=("z3",)))
     assert answer.word == "unknown"
     assert answer.undecided == ("z3",)
 
 
 def test_one_solver_is_no_agreement_and_neither_is_one_that_gave_up():
-    alone = Answer((Said("z3", "impossible", 0.0),), "")
+    alone = SolverAnswer((Said("z3", "impossible", 0.0),), "")
     assert not alone.agreed
-    half = Answer((Said("z3", "impossible", 0.0), Said("cvc5", "unknown", 0.0)), "")
+    half = SolverAnswer((Said("z3", "impossible", 0.0), Said("cvc5", "unknown", 0.0)), "")
     assert not half.agreed
     assert half.word == "impossible"
 
@@ -86,7 +86,7 @@ def test_solvers_that_contradict_each_other_give_no_verdict(monkeypatch):
 
     monkeypatch.setitem(solvers.SOLVERS, "cvc5", lambda *_: ("impossible", {}))
     with pytest.raises(AckclockError, match="contradict"):
-        decide([X > 0], Limits())
+        decide([X > 0], SolverLimits())
 
 
 def test_numbers_that_do_not_satisfy_the_formulas_are_refused(monkeypatch):
@@ -94,7 +94,7 @@ def test_numbers_that_do_not_satisfy_the_formulas_are_refused(monkeypatch):
 
     monkeypatch.setitem(solvers.SOLVERS, "z3", lambda *_: ("possible", {"x": Fraction(-1)}))
     with pytest.raises(AckclockError, match="do not satisfy"):
-        decide([X > 0], Limits())
+        decide([X > 0], SolverLimits())
 
 
 def test_the_second_solver_is_given_the_numbers_of_the_first(monkeypatch):
@@ -109,17 +109,17 @@ def test_the_second_solver_is_given_the_numbers_of_the_first(monkeypatch):
 
     for name in SOLVERS:
         monkeypatch.setitem(solvers.SOLVERS, name, solve)
-    answer = decide([X < 0, P], Limits())
+    answer = decide([X < 0, P], SolverLimits())
     assert answer.agreed
     assert texts[0] == answer.text
     pinned = "(assert (= x (- (/ 3.0 2.0))))\n(assert (= p true))\n(check-sat)\n"
     assert texts[1] == answer.text.replace("(check-sat)\n", pinned)
     monkeypatch.undo()
     monkeypatch.setitem(solvers.SOLVERS, "z3", solve)
-    assert decide([X < 0, P], Limits()).agreed
+    assert decide([X < 0, P], SolverLimits()).agreed
     monkeypatch.setattr(solvers, "compute", lambda *_: True)
     with pytest.raises(AckclockError, match="contradict"):
-        decide([X > 0, P], Limits())
+        decide([X > 0, P], SolverLimits())
 
 
 def test_a_call_may_take_half_of_the_time_that_is_left(monkeypatch):
@@ -137,7 +137,7 @@ def test_a_call_may_take_half_of_the_time_that_is_left(monkeypatch):
     for name in SOLVERS:
         monkeypatch.setitem(solvers.SOLVERS, name, solve)
     monkeypatch.setattr(solvers.time, "perf_counter", lambda: now)
-    limits = Limits.within(20)
+    limits = SolverLimits.within(20)
     assert decide([X > 0], limits).agreed
     assert seconds == [10, 6]
     assert limits.left == 4
@@ -151,7 +151,7 @@ def test_a_call_may_take_half_of_the_time_that_is_left(monkeypatch):
     ("wanted", "solvers"), [(None, 2), ("possible", 2), ("impossible", 1), ("unknown", 1)]
 )
 def test_what_does_not_lead_on_is_said_by_one_solver(wanted, solvers):
-    answer = decide([X > 0], Limits(), wanted=wanted)
+    answer = decide([X > 0], SolverLimits(), wanted=wanted)
     assert answer.word == "possible"
     assert len(answer.replies) == solvers
     assert answer.agreed is (solvers == 2)

@@ -5,14 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from ackclock.reproduce.run.layers import Row
+from ackclock.reproduce.run.layers import DrawnLayer
 from ackclock.reproduce.write.draw import MARKS, draw
 
 
 @pytest.mark.parametrize("words", ["few", "many words in one cell, more than a page is wide " * 3])
 def test_a_table_lies_in_its_figure_whole(words):
     at = {"what": words, "count": 3.0, "panel": None}
-    rows = [Row(at, float("nan"), float("nan"), 1)]
+    rows = [DrawnLayer(at, float("nan"), float("nan"), 1)]
     canvas = draw(SimpleNamespace(entry={"kind": "table"}), {"data": rows})
     canvas.draw_without_rendering()
     (axes,) = canvas.axes
@@ -28,7 +28,7 @@ def test_a_table_underlines_the_cells_that_a_column_names():
         {"control": "AIAD", "loss": 2.0, "delay": 4.0, "best": "delay"},
         {"control": "MIMD", "loss": 3.0, "delay": 6.0, "best": ""},
     ]
-    given = [Row({**at, "panel": None}, float("nan"), float("nan"), 1) for at in rows]
+    given = [DrawnLayer({**at, "panel": None}, float("nan"), float("nan"), 1) for at in rows]
     entry = {"kind": "table", "underline": "best"}
     canvas = draw(SimpleNamespace(entry=entry), {"data": given})
     canvas.draw_without_rendering()
@@ -49,7 +49,7 @@ def test_panels_that_share_an_axis_keep_colours_and_differ_by_dashes():
         for sender in ("clamp", "naive")
         for x in (1.0, 2.0)
     ]
-    given = [Row(at, float("nan"), float("nan"), 1) for at in rows]
+    given = [DrawnLayer(at, float("nan"), float("nan"), 1) for at in rows]
     entry = {"kind": "line", "overlay": True, "x": {"label": "flows"}}
     (axes,) = draw(SimpleNamespace(entry=entry), {"data": given}).axes
     lines = axes.get_lines()
@@ -76,7 +76,8 @@ def test_bars_of_a_group_are_side_by_side_around_its_name(series):
         for x in ("a", "b")
     ]
     canvas = draw(
-        SimpleNamespace(entry={"kind": "bar"}), {"data": [Row(at, 0.5, 9.0, 1) for at in rows]}
+        SimpleNamespace(entry={"kind": "bar"}),
+        {"data": [DrawnLayer(at, 0.5, 9.0, 1) for at in rows]},
     )
     (axes,) = canvas.axes
     boxes = [bar for group in axes.containers for bar in getattr(group, "patches", ())]
@@ -91,7 +92,9 @@ def test_bars_of_a_group_are_side_by_side_around_its_name(series):
 def test_bars_are_as_high_as_their_values_times_the_factor():
     rows = [{"x": x, "y": y, "series": None, "panel": None} for x, y in (("a", 2e6), ("b", 5e6))]
     entry = {"kind": "bar", "y": {"factor": 1e-6}}
-    canvas = draw(SimpleNamespace(entry=entry), {"data": [Row(at, 1e6, 6e6, 9) for at in rows]})
+    canvas = draw(
+        SimpleNamespace(entry=entry), {"data": [DrawnLayer(at, 1e6, 6e6, 9) for at in rows]}
+    )
     (axes,) = canvas.axes
     heights = [b.get_height() for g in axes.containers for b in getattr(g, "patches", ())]
     assert heights == pytest.approx([2.0, 5.0])
@@ -106,7 +109,8 @@ def test_links_and_nodes_of_a_map_are_as_wide_as_their_sizes():
         {"x": 2.0, "x2": 3.0, "size": None, **place},
     ]
     canvas = draw(
-        SimpleNamespace(entry={"kind": "map"}), {"data": [Row(at, None, None, 1) for at in rows]}
+        SimpleNamespace(entry={"kind": "map"}),
+        {"data": [DrawnLayer(at, None, None, 1) for at in rows]},
     )
     links, nodes = canvas.axes[0].collections
     # 0.4 points and 2.5 more for the largest of all sizes.
@@ -118,7 +122,7 @@ def drawn(entry, **layers):
     """A figure of rows without intervals unless they have them."""
     given = {
         name: [
-            Row(
+            DrawnLayer(
                 {"panel": None, "series": None, **row},
                 row.get("low", math.nan),
                 row.get("high", math.nan),

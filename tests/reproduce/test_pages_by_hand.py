@@ -13,12 +13,12 @@ from types import SimpleNamespace
 import pytest
 
 from ackclock.reproduce.paper import Parameter
-from ackclock.reproduce.run.judge import Part, Target
+from ackclock.reproduce.run.judge import ExpectedRange, Part
 from ackclock.reproduce.run.measure import ClaimResult
 from ackclock.reproduce.run.reproduction import Reproduction, _next_replicates
 from ackclock.reproduce.run.sensitivity import Sensitivity, Trial
 from ackclock.reproduce.run.standing import STANDINGS, Standing
-from ackclock.reproduce.search.search import Found, Judgement, Tried
+from ackclock.reproduce.search.search import PointJudgement, SearchResult, Tried
 from ackclock.reproduce.search.surrogate import Surrogate
 from ackclock.reproduce.write import artifact, sensitivity, space_plots
 from ackclock.reproduce.write.folder import as_data, provenance
@@ -194,7 +194,7 @@ def trial(verdict, *parts, **values):
     return Trial(values, claim("c", "holds", verdict, parts=parts))
 
 
-TO_3 = Target(1, 3, is_open=False, text="1 to 3")
+TO_3 = ExpectedRange(1, 3, is_open=False, text="1 to 3")
 
 
 @pytest.fixture
@@ -303,7 +303,7 @@ def test_sensitivity_is_kept_in_a_folder(varied, tmp_path):
 
 def test_sensitivity_of_many_numbers_has_four_panels(varied):
     parts = tuple(
-        part(float(i), name=f"n{i}", goal=Target(i, math.inf, False, "t")) for i in range(5)
+        part(float(i), name=f"n{i}", goal=ExpectedRange(i, math.inf, False, "t")) for i in range(5)
     )
     many = Sensitivity(
         varied.paper, varied.claim, "fast", (trial("reproduced", *parts),), varied.parameters, {}
@@ -335,7 +335,7 @@ def searched(best=0):
         return Tried({"n": n, "k": k}, () if wrong else ({"a": vote, "b": 0.5},), wrong)
 
     points = (tried("10 ms", "x", 1.0), tried("100 ms", "y", 0.0), tried("1 ms", "x", 0.0, "wrong"))
-    return Found(
+    return SearchResult(
         space,
         "fast",
         1.0,
@@ -344,8 +344,8 @@ def searched(best=0):
         ("a",),
         ("b",),
         best,
-        Judgement({"a": 1.0}, {}),
-        Judgement({"a": 0.0}, {}),
+        PointJudgement({"a": 1.0}, {}),
+        PointJudgement({"a": 0.0}, {}),
         (0,),
         Surrogate(None, 0.5, {"k": 0.4}),
         None,

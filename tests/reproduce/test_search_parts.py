@@ -14,7 +14,7 @@ from ackclock.errors import UnsupportedError
 from ackclock.reproduce.check.queries import reads
 from ackclock.reproduce.paper import Parameter
 from ackclock.reproduce.read.folder import read
-from ackclock.reproduce.run.judge import Part, Target
+from ackclock.reproduce.run.judge import ExpectedRange, Part
 from ackclock.reproduce.search import surrogate
 from ackclock.reproduce.search.agreement import Agreement, compare_votes
 from ackclock.reproduce.search.conflicts import find_conflicts
@@ -27,7 +27,13 @@ from ackclock.reproduce.search.design import (
     rungs,
 )
 from ackclock.reproduce.search.pins import find_pin
-from ackclock.reproduce.search.search import Found, Judgement, Tried, gain_p_value, score
+from ackclock.reproduce.search.search import (
+    PointJudgement,
+    SearchResult,
+    Tried,
+    gain_p_value,
+    score,
+)
 from ackclock.reproduce.search.space import Space, find_space
 from ackclock.reproduce.search.votes import count_votes, describe_misses, join_votes
 
@@ -140,7 +146,7 @@ class Measured:
         self.claim = SimpleNamespace(id=self.id, readings=())
 
 
-TO_2 = Target(0, 2, is_open=False, text="0 to 2")
+TO_2 = ExpectedRange(0, 2, is_open=False, text="0 to 2")
 PAPER = SimpleNamespace(readings={})
 
 
@@ -212,11 +218,11 @@ def tried(vote, wrong=""):
 
 def found(best, ours, theirs, units=("a", "h1", "h2", "h3", "h4")):
     """A search of which five claims were held out, each with these votes."""
-    return Found(
+    return SearchResult(
         space_of(), "fast", 1.0, Tried({"p": -1}), (tried(1.0), tried(0.0), tried(0.5, "w")),
         ("t.csv",), units, best,
-        Judgement(dict.fromkeys(units, ours), {"a": "reproduced", "r1": "reproduced"}),
-        Judgement(dict.fromkeys(units, theirs), {}), (0,), surrogate.Surrogate(None, 0.0, {}),
+        PointJudgement(dict.fromkeys(units, ours), {"a": "reproduced", "r1": "reproduced"}),
+        PointJudgement(dict.fromkeys(units, theirs), {}), (0,), surrogate.Surrogate(None, 0.0, {}),
         None, {}, (),
     )  # fmt: skip
 

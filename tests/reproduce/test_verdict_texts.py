@@ -20,8 +20,8 @@ from ackclock.reproduce.run.estimates import (
     rank_correlation,
 )
 from ackclock.reproduce.run.inference import ClaimFound, Inference, load, paper_hash
-from ackclock.reproduce.run.judge import Part, Target, compare, judge, target
-from ackclock.reproduce.run.layers import Row, csv_columns, order_values
+from ackclock.reproduce.run.judge import ExpectedRange, Part, compare, judge, target
+from ackclock.reproduce.run.layers import DrawnLayer, csv_columns, order_values
 from ackclock.reproduce.run.measure import ClaimResult
 from ackclock.reproduce.run.readings import choose
 from ackclock.reproduce.run.sensitivity import pick_value, plausible, write_value, written
@@ -43,31 +43,31 @@ from ackclock.reproduce.run.wording import write_measured
     ],
 )
 def test_what_is_expected_is_a_set_of_numbers(expect, low, high, is_open, text):
-    assert target(expect, {}) == Target(low, high, is_open, text)
+    assert target(expect, {}) == ExpectedRange(low, high, is_open, text)
 
 
 def test_a_set_has_its_ends_unless_it_is_open():
-    closed, opened = Target(1, 2, False, "t"), Target(1, 2, True, "t")
+    closed, opened = ExpectedRange(1, 2, False, "t"), ExpectedRange(1, 2, True, "t")
     assert [closed.has(x) for x in (0.99, 1, 1.5, 2, 2.01)] == [False, True, True, True, False]
     assert [opened.has(x) for x in (1, 1 + 1e-13, 1.5, 2)] == [False, True, True, False]
     # Rounding is relative to the larger end, and to 1 at least.
     assert closed.has(2 + 1.9e-12)
     assert not closed.has(2 + 2.1e-12)
-    assert Target(0, 0.1, False, "t").has(0.1 + 0.9e-12)
-    assert not Target(0, 0.1, False, "t").has(0.1 + 1.1e-12)
-    assert Target(-5e3, 1, False, "t").has(1 + 4e-9)
-    assert Target(1, math.inf, False, "t").ends == [1]
-    assert Target(-math.inf, 3, False, "t").ends == [3]
+    assert ExpectedRange(0, 0.1, False, "t").has(0.1 + 0.9e-12)
+    assert not ExpectedRange(0, 0.1, False, "t").has(0.1 + 1.1e-12)
+    assert ExpectedRange(-5e3, 1, False, "t").has(1 + 4e-9)
+    assert ExpectedRange(1, math.inf, False, "t").ends == [1]
+    assert ExpectedRange(-math.inf, 3, False, "t").ends == [3]
     assert closed.ends == [1, 2]
     # A number is within bounds, but simply is one number, or at least some.
-    assert (closed.within, Target(1, 1, False, "1").within) == ("within t", "1")
-    assert Target(1, math.inf, False, "at least 1").within == "at least 1"
+    assert (closed.within, ExpectedRange(1, 1, False, "1").within) == ("within t", "1")
+    assert ExpectedRange(1, math.inf, False, "at least 1").within == "at least 1"
 
 
-AT_LEAST_2 = Target(2, math.inf, False, "at least 2")
-ABOVE_2 = Target(2, math.inf, True, "above 2")
-BELOW_2 = Target(-math.inf, 2, True, "below 2")
-TO_3 = Target(2, 3, False, "2 to 3")
+AT_LEAST_2 = ExpectedRange(2, math.inf, False, "at least 2")
+ABOVE_2 = ExpectedRange(2, math.inf, True, "above 2")
+BELOW_2 = ExpectedRange(-math.inf, 2, True, "below 2")
+TO_3 = ExpectedRange(2, 3, False, "2 to 3")
 
 
 @pytest.mark.parametrize(
@@ -412,9 +412,9 @@ def test_values_come_once_and_the_named_ones_first():
 
 def test_rows_behind_a_figure_have_intervals_and_layers_if_there_are_any():
     figure = SimpleNamespace(entry={"kind": "line"})
-    plain = [Row({"x": 1, "y": 2.0}, math.nan, math.nan, 1)]
+    plain = [DrawnLayer({"x": 1, "y": 2.0}, math.nan, math.nan, 1)]
     assert csv_columns(figure, {"data": plain}) == [{"x": 1, "y": 2.0}]
-    both = {"data": [Row({"x": 1, "y": 2.0, "low": 0}, 1.5, 2.5, 4)], "printed": plain}
+    both = {"data": [DrawnLayer({"x": 1, "y": 2.0, "low": 0}, 1.5, 2.5, 4)], "printed": plain}
     assert csv_columns(figure, both) == [
         {"layer": "data", "x": 1, "y": 2.0, "low": 1.5, "high": 2.5, "replicates": 4},
         {"layer": "printed", "x": 1, "y": 2.0, "low": None, "high": None, "replicates": 1},

@@ -260,7 +260,7 @@ def test_a_curve_of_the_demonstration_shows_where_another_lies_on_it():
         "version": "0",
     }
     runs = {qdisc: [SimpleNamespace(summary=summary)] for qdisc in geant_demo.QDISCS}
-    figure = geant_demo._goodputs(geant_demo.Results(geant_demo.Size(reps=1), "", runs))
+    figure = geant_demo._goodputs(geant_demo.DemoResults(geant_demo.Size(reps=1), "", runs))
     lines = figure.axes[0].lines
     assert [line.get_label() for line in lines] == list(geant_demo.QDISCS)
     for under, over in (lines[:2], lines[2:]):

@@ -15,7 +15,7 @@ from ackclock.scenario.environments import scores
 from ackclock.studies.adversary import runs
 from ackclock.studies.adversary.arena import Arena
 from ackclock.studies.adversary.search import KEEP, adversary
-from ackclock.studies.adversary.shape import LOWEST, Shape
+from ackclock.studies.adversary.shape import LOWEST, PathShape
 
 OLD = {"era": "2002", "tcp.receiver_window": 10_000}
 PAIR = {
@@ -26,7 +26,7 @@ PAIR = {
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=12).filter(lambda x: len(x) % 2 == 0))
 def test_every_point_of_the_search_is_a_pattern(numbers):
-    shape = Shape.of(numbers)
+    shape = PathShape.of(numbers)
     assert len(shape.levels) == len(numbers) // 2
     for part, seconds in shape.levels:
         assert LOWEST <= part <= 1
@@ -37,16 +37,16 @@ def test_every_point_of_the_search_is_a_pattern(numbers):
 
 
 def test_the_ends_of_the_search_are_those_of_the_scales():
-    assert Shape.of([0, 1, 0, 1]).levels == ((0.05, 0.1), (1.0, 20.0))
+    assert PathShape.of([0, 1, 0, 1]).levels == ((0.05, 0.1), (1.0, 20.0))
 
 
 def test_simpler_patterns_have_a_level_less_or_a_round_number_more():
-    shape = Shape(((0.47, 3.0), (1.0, 7.1)))
+    shape = PathShape(((0.47, 3.0), (1.0, 7.1)))
     found = list(shape.simpler())
-    assert Shape(((1.0, 7.1),)) in found
-    assert Shape(((0.5, 3.0), (1.0, 7.1))) in found
-    assert Shape(((0.47, 3.0), (1.0, 8.0))) in found
-    assert not list(Shape(((0.5, 3.0),)).simpler())
+    assert PathShape(((1.0, 7.1),)) in found
+    assert PathShape(((0.5, 3.0), (1.0, 7.1))) in found
+    assert PathShape(((0.47, 3.0), (1.0, 8.0))) in found
+    assert not list(PathShape(((0.5, 3.0),)).simpler())
 
 
 def test_the_best_other_is_the_one_of_the_best_mean():
@@ -72,7 +72,7 @@ def test_aiad_wins_where_short_periods_of_low_bandwidth_cut_what_others_had():
         duration_s=40,
         settings=OLD,
     )
-    shape = Shape(((0.8, 0.6), (0.06, 0.4)))
+    shape = PathShape(((0.8, 0.6), (0.06, 0.4)))
     assert all(gap > 0.1 for gap in arena.gaps(arena.goodputs(shape, [1, 2, 3]), "best"))
 
 
@@ -158,7 +158,7 @@ def test_shrinking_keeps_most_of_the_gap():
     def gap(shape):
         return -1.0 if any(part < 0.2 for part, _ in shape.levels) else -0.5
 
-    shrunk = _shrunk(Shape(((0.13, 3.3), (0.9, 7.0), (0.4, 2.2))), gap)
+    shrunk = _shrunk(PathShape(((0.13, 3.3), (0.9, 7.0), (0.4, 2.2))), gap)
     assert len(shrunk.levels) == 1
     assert shrunk.levels[0][0] < 0.2
     assert gap(shrunk) <= -KEEP

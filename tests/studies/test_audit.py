@@ -14,7 +14,7 @@ from ackclock.studies.algorithm_argument import Subject
 from ackclock.studies.evaluate_control.grid import read_control
 from ackclock.studies.late_comer import audit, rows, situations
 
-SMALL = situations.Tier((3,), (4,), (20,), ("2000 pkt",), 1, 8.0)
+SMALL = situations.LateComerTier((3,), (4,), (20,), ("2000 pkt",), 1, 8.0)
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(situations.TIERS, "fast", SMALL)
 
 
-def row(found: audit.Audit, situation: str) -> rows.Row:
+def row(found: audit.Audit, situation: str) -> rows.LateComerRow:
     return next(r for r in found.rows if r.situation == situation)
 
 
@@ -61,7 +61,7 @@ def test_every_situation_has_a_flow_that_is_looked_at_and_others_to_compare_with
 
 def test_a_control_that_still_moves_is_reported_to_need_more_time(monkeypatch: pytest.MonkeyPatch):
     # LEDBAT grows by a segment per round trip: over 80 ms a queue of 100 ms takes it a minute.
-    short = situations.Tier((2,), (1,), (80,), ("4000 pkt",), 1, 15.0)
+    short = situations.LateComerTier((2,), (1,), (80,), ("4000 pkt",), 1, 15.0)
     monkeypatch.setitem(situations.TIERS, "fast", short)
     found = audit.audit(Subject("ledbat", "ledbat"))
     sequential = row(found, "sequential")
@@ -90,7 +90,7 @@ def test_verdicts(ratio: float, model: float | None, expected: str):
 
 
 def test_the_page_is_self_contained_and_its_numbers_are_json(tmp_path: Path):
-    def made(situation: str, n: int, ratio: float, **other: Any) -> rows.Row:
+    def made(situation: str, n: int, ratio: float, **other: Any) -> rows.LateComerRow:
         model = rows.predict_ratio(situation, n)
         assert model is not None
         shares = (1 / (1 + ratio), 1 - 1 / (1 + ratio)) if n == 2 else (0.0, 1.0)
@@ -100,7 +100,7 @@ def test_the_page_is_self_contained_and_its_numbers_are_json(tmp_path: Path):
             "share_predicted": model.shares[-1], "share_fair": 0.5, "shares": shares,
             "at_rest": True, "worst": "20 ms, 1 bdp", "utilisation": 0.99, "verdict": "x",
         }  # fmt: skip
-        return rows.Row(**{**known, **other})
+        return rows.LateComerRow(**{**known, **other})
 
     measured = (made("sequential", 2, 1.6), made("joining", 1, float("inf"), overflows=True))
     found = audit.Audit("mine", "fast", 20.0, 4, measured)

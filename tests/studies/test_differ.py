@@ -13,7 +13,7 @@ from ackclock.catalogue import schema
 from ackclock.cli.main import cli
 from ackclock.errors import Problem
 from ackclock.studies.differ.differ import differ
-from ackclock.studies.differ.measure import Place, Trace, count_cuts, judge, part
+from ackclock.studies.differ.measure import DivergencePlace, PeerTrace, count_cuts, judge, part
 from ackclock.studies.differ.peers import read_peers
 from ackclock.studies.differ.shipped import swap_controls
 
@@ -40,7 +40,7 @@ cc = "vegas"
 def trace(*steps):
     times, windows = zip(*steps, strict=True)
     acked = 10 * np.arange(len(times), dtype=float)
-    return Trace(np.array(times, dtype=float), np.array(windows, dtype=float), acked)
+    return PeerTrace(np.array(times, dtype=float), np.array(windows, dtype=float), acked)
 
 
 def scenario(cc="cubic"):
@@ -54,8 +54,8 @@ def test_windows_part_where_they_differ_by_a_packet_and_by_a_tenth():
     theirs = trace((0.5, 10), (1, 20.5), (2, 42), (2.5, 50), (3, 60))
     found = part(ours, theirs, [(0.0, "slow-start"), (2.2, "avoidance"), (2.8, "recovery")])
     # At 2 s they differ by 2 of 40; from 2.5 s on by 10 of 40.
-    assert found.packet == Place(2.0, 40.0, 42.0, "slow-start", 20)
-    assert found.tenth == Place(2.5, 40.0, 50.0, "avoidance", 20)
+    assert found.packet == DivergencePlace(2.0, 40.0, 42.0, "slow-start", 20)
+    assert found.tenth == DivergencePlace(2.5, 40.0, 50.0, "avoidance", 20)
     assert str(found) == (
         "the windows are within a packet until 2.000 s, in slow-start, with 20 packets"
         " acknowledged: 40.0 packets here, 42.0 there; within a tenth until 2.500 s, in avoidance,"
@@ -134,7 +134,7 @@ def test_a_scenario_without_a_control_of_the_peer_is_refused():
 
 def test_a_peer_is_compared_with_the_scenario_that_it_names(monkeypatch):
     from ackclock.studies.differ import differ as study
-    from ackclock.studies.differ.peers import Prepared
+    from ackclock.studies.differ.peers import PreparedPeer
 
     def run(seed):
         done = scenario("cubic").replace(**{"record.tables": ["windows"]}).with_seed(seed).run()
@@ -144,7 +144,7 @@ def test_a_peer_is_compared_with_the_scenario_that_it_names(monkeypatch):
 
     def twin(case):
         ours = case.replace(**{"flows[0].cc": "cubic"})
-        return Prepared(ours, run, lambda _: [0], lambda _: "twin 1.0")
+        return PreparedPeer(ours, run, lambda _: [0], lambda _: "twin 1.0")
 
     monkeypatch.setattr(study, "prepare", lambda _, case, __: twin(case))
     found = study.differ(scenario("aimd"), ["twin"], reps=2)
@@ -156,14 +156,14 @@ def test_a_peer_is_compared_with_the_scenario_that_it_names(monkeypatch):
 
 def test_without_a_choice_all_that_can_run_it_are_compared_and_the_others_named(monkeypatch):
     from ackclock.studies.differ import peers as registry
-    from ackclock.studies.differ.peers import Options, Prepared, prepare_all
+    from ackclock.studies.differ.peers import Options, PreparedPeer, prepare_all
 
     def make(peer, case, _):
         if peer == "ns2":
             raise ac.UnsupportedError("ns is not on PATH")
         if peer == "ns3":
             raise ac.ScenarioError([Problem("flows[0].cc", "is of no use"), Problem("net", "nor")])
-        return Prepared(
+        return PreparedPeer(
             case, lambda seed: case.with_seed(seed).run(), lambda _: [0], lambda _: peer
         )
 

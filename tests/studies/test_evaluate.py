@@ -17,7 +17,7 @@ from ackclock.studies.evaluate_control.judge import Judgement, Neighbour, judge_
 from ackclock.studies.evaluate_control.page import page, sentences
 from ackclock.studies.evaluate_control.run import evaluate
 
-TINY = grid.Tier(("cons-low", "sq-low"), ("cons-low",), 30.0, 4.0, 2)
+TINY = grid.ControlTier(("cons-low", "sq-low"), ("cons-low",), 30.0, 4.0, 2)
 
 TWENTY_LINES = """
 import ackclock as ac
@@ -247,7 +247,7 @@ def test_a_registry_control_is_compared_with_all_others(tiny, tmp_path):
 
 
 def test_a_control_of_ones_own_is_evaluated_from_its_file(tmp_path, monkeypatch, capsys):
-    tiniest = grid.Tier(("cons-low",), ("cons-low",), 8.0, 4.0, 1)
+    tiniest = grid.ControlTier(("cons-low",), ("cons-low",), 8.0, 4.0, 1)
     monkeypatch.setitem(grid.TIERS, "fast", tiniest)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gentle.py").write_text(TWENTY_LINES)

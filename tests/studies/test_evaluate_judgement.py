@@ -441,7 +441,7 @@ def test_tiers_are_those_of_the_reference():
 
 
 def test_both_sweeps_have_the_control_and_all_others_once():
-    tier = grid.Tier(("cons-low", "sq-low"), ("cons-low",), 30.0, 4.0, 2)
+    tier = grid.ControlTier(("cons-low", "sq-low"), ("cons-low",), 30.0, 4.0, 2)
     alone = grid.alone(Subject("hybla", "hybla"), tier, seed=5, reps=2)
     assert [len(block.rows) for block in alone.grid] == [8, 8, 2]
     assert alone.replicates.reps == 2

@@ -323,7 +323,7 @@ def test_a_chart_has_an_ellipse_a_queue_and_a_panel_a_scenario():
 
 def test_the_documents_of_the_scenarios_are_those_of_the_reference():
     def net(name, duration=30.0):
-        tier = scenarios.Tier(None, duration, 1)
+        tier = scenarios.QueueTier(None, duration, 1)
         return scenarios.document("red", scenarios.SCENARIOS[name], tier, seed=4)
 
     made = net("friendly")
@@ -399,7 +399,7 @@ def test_the_mean_rate_is_that_of_the_measured_time():
 
 
 def test_a_small_evaluation_runs_every_scenario_and_writes_its_files(tmp_path, monkeypatch):
-    monkeypatch.setitem(scenarios.TIERS, "fast", scenarios.Tier(("red",), 9.0, 2))
+    monkeypatch.setitem(scenarios.TIERS, "fast", scenarios.QueueTier(("red",), 9.0, 2))
     done = evaluate_queue("pie", reps=1, seed=7, store=False, progress=False, workers=1)
     assert (done.tier, done.seeds, done.runs) == ("fast", 1, 30)
     assert done.user_code_hash is None

@@ -23,10 +23,10 @@ from ackclock.studies.twin.laws.linear import cycle_utilisation
 from ackclock.studies.twin.laws.md1 import mean_wait
 from ackclock.studies.twin.laws.red import point
 from ackclock.studies.twin.laws.sawtooth import utilisation
-from ackclock.studies.twin.seen import Seen, SeenFlow
+from ackclock.studies.twin.measurements import SeenFlow, TheoryMeasurements
 from ackclock.studies.twin.shared.timer import first_timeout_s, ticked_timeout_s
-from ackclock.studies.twin.survey import Survey
-from ackclock.studies.twin.twin import Row, Twin, compare
+from ackclock.studies.twin.survey import TheorySurvey
+from ackclock.studies.twin.twin import TheoryRow, Twin, compare
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = tomllib.loads((ROOT / "web/lessons/lessons.toml").read_text())["lessons"]
@@ -39,7 +39,7 @@ LARGEST = ROOT / "examples/fat-tree.toml"
 
 def row(low, high, measured, limit="", accuracy=0.1):
     law = Law("law", "", "", "goodput_bps", accuracy, lambda _: iter(()))
-    return Row(law, Prediction("f", low, high, measured, limit))
+    return TheoryRow(law, Prediction("f", low, high, measured, limit))
 
 
 @cache
@@ -215,12 +215,12 @@ def test_the_operating_point_of_red_by_hand():
 
 
 def test_a_survey_counts_and_lists_what_parts():
-    survey = Survey()
+    survey = TheorySurvey()
     law = LAWS[0]
     rows = [
-        Row(law, Prediction("a", 10, 10, 10)),
-        Row(law, Prediction("b", 10, 10, 20, "3 timeouts")),
-        Row(law, Prediction("c", 10, 10, 5)),
+        TheoryRow(law, Prediction("a", 10, 10, 10)),
+        TheoryRow(law, Prediction("b", 10, 10, 20, "3 timeouts")),
+        TheoryRow(law, Prediction("c", 10, 10, 5)),
     ]
     survey.add("first", Twin(rows))
     survey.add("second", Twin([]))
@@ -427,7 +427,7 @@ def test_the_timer_of_a_law_is_the_one_that_runs(era, expected):
         record={"tables": ["states", "windows"]},
     )
     run = scenario.run()
-    seen = Seen(scenario, run)
+    seen = TheoryMeasurements(scenario, run)
     (flow,) = seen.flows
     assert first_timeout_s(seen, flow) == pytest.approx(expected, rel=0.03)
     windows = run.windows.to_pydict()

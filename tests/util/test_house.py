@@ -155,6 +155,16 @@ def test_vague_names_count_in_long_functions_and_participles_by_themselves():
     assert names["rust functions"] == [("shared", 4)]
 
 
+def test_a_public_class_that_two_modules_define_is_doubled(tmp_path):
+    sys.path.insert(0, str(Path(check_house.__file__).parent / "lint"))
+    import check_names
+
+    (tmp_path / "a.py").write_text("class Row:\n    class Path:\n        pass\n\nclass _Own: ...\n")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/c.py").write_text("class Row: ...\nclass Path: ...\nclass _Own: ...\n")
+    assert check_names.doubled_classes(tmp_path) == {"Row": ["a.py", "b/c.py"]}
+
+
 @pytest.mark.slow  # `make lint` runs the same
 def test_few_names_of_the_package_are_vague():
     sys.path.insert(0, str(Path(check_house.__file__).parent / "lint"))

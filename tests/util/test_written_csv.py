@@ -89,7 +89,7 @@ def test_results_of_the_demonstration(tmp_path):
     }
     seeds = [1, 2**53 - 1, 2**62 + 1]
     runs = {name: [SimpleNamespace(summary={"seed": seed}) for seed in seeds] for name in stated}
-    results = geant_demo.Results(geant_demo.Size(), "", runs)
+    results = geant_demo.DemoResults(geant_demo.Size(), "", runs)
     vars(results)["values"] = stated
     geant_demo._write_values(results, tmp_path / "results.csv")
     rows = read(tmp_path / "results.csv")

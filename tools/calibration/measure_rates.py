@@ -19,7 +19,7 @@ import numpy as np
 
 from ackclock.dossier import baseline
 from ackclock.experiments.comparison import compare
-from ackclock.experiments.groups import Value
+from ackclock.experiments.groups import RunMetric
 from ackclock.experiments.statistics import Method, Precision, interval
 from ackclock.reproduce.run.estimates import half_width
 from ackclock.reproduce.run.family import control_family
@@ -299,7 +299,7 @@ def measure_pairs(draws: int = DRAWS) -> Table:
             outcomes = []
             for of in (values, shifted):
                 groups = {
-                    (i,): {(): {r: Value(v) for r, v in enumerate(row.tolist())}}
+                    (i,): {(): {r: RunMetric(v) for r, v in enumerate(row.tolist())}}
                     for i, row in enumerate(of)
                 }
                 pairs = compare(groups, "x", [], 0.95, "t", is_random=True).pairs

@@ -84,7 +84,7 @@ def run(names: Sequence[str], store: str | None, only: str | None = None) -> Non
     from ackclock import _core
     from ackclock.catalogue.schema import catalogue
     from ackclock.dossier.bind import read_control
-    from ackclock.dossier.run import Task, evaluate
+    from ackclock.dossier.run import DossierTask, evaluate
     from ackclock.reproduce.run.studies import Means
 
     commit = subprocess.run(
@@ -97,7 +97,7 @@ def run(names: Sequence[str], store: str | None, only: str | None = None) -> Non
     controls: Data = found.get("controls", {})
     possible = [name for name in every if name not in LEFT_OUT]
     for name in names or (list(controls) if only else possible):
-        task = Task(
+        task = DossierTask(
             profile,
             read_control(name, Path()),
             profile.against,

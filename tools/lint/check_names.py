@@ -3,7 +3,8 @@
 A bound name of `VAGUE` in a scope of more than `SHORT` lines counts, and a function whose name is
 one participle; of fields of classes (properties too) and of options and arguments of commands a
 name of `VAGUE`. Each may be at most the share in `MOST`; `make lint` runs this. In Rust the same
-words count after ``let`` and ``for`` and as parameters and fields, in scopes of any length.
+words count after ``let`` and ``for`` and as parameters and fields, in scopes of any length. At most
+`MOST_DOUBLED` names of public classes are defined in two modules or more.
 
 ``python tools/lint/check_names.py --list`` prints them all.
 """
@@ -34,6 +35,7 @@ PARTICIPLES = VAGUE - frozenset(
 """Those that do not end in ``ed``."""
 NO_PARTICIPLES = {"seed", "need", "feed", "speed", "embed", "exceed", "proceed"}
 SHORT = 10
+MOST_DOUBLED = 4
 
 
 class Share(NamedTuple):
@@ -229,8 +231,29 @@ def measure_rust(folder: Path, lines: list[str]) -> dict[str, Share]:
     return {kind: Share(*count) for kind, count in counts.items()}
 
 
+def doubled_classes(folder: Path) -> dict[str, list[str]]:
+    """List public classes of modules whose name several modules define.
+
+    Parameters
+    ----------
+    folder
+        Of a package.
+
+    Returns
+    -------
+    dict
+        By name, the files that define it.
+    """
+    files: dict[str, list[str]] = {}
+    for file in sorted(folder.rglob("*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                files.setdefault(node.name, []).append(str(file.relative_to(folder)))
+    return {name: places for name, places in files.items() if len(places) > 1}
+
+
 def main() -> int:
-    """Report shares that are too large; the exit code is 1 if one is."""
+    """Report shares that are too large and names that are doubled; the exit code is 1 if one is."""
     lines: list[str] = []
     shares = measure(ROOT / "python/ackclock", lines)
     shares |= measure_rust(ROOT / "crates", lines)
@@ -239,7 +262,12 @@ def main() -> int:
     large = {k: s for k, s in shares.items() if 100 * s.vague > MOST[k] * s.all}
     for kind, share in large.items():
         sys.stderr.write(f"vague names: {kind} are {share}; expected at most {MOST[kind]} %\n")
-    return 1 if large else 0
+    doubled = doubled_classes(ROOT / "python/ackclock")
+    too_many = len(doubled) > MOST_DOUBLED
+    if too_many:
+        names = "; ".join(f"{name} in {', '.join(places)}" for name, places in doubled.items())
+        sys.stderr.write(f"class names in several modules: {names}; at most {MOST_DOUBLED}\n")
+    return 1 if large or too_many else 0
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ackclock as ac
-from ackclock.studies.differ.differ import Row, differ
+from ackclock.studies.differ.differ import QuantityRow, differ
 from ackclock.studies.differ.measure import LINK_QUANTITIES, QUANTITIES, judge
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def document(cc: str, flows: int, rate: float, buffer: float, seconds: float) ->
     }
 
 
-def together(rows: Sequence[Row]) -> list[Row]:
+def together(rows: Sequence[QuantityRow]) -> list[QuantityRow]:
     """Put several flows together: which of them gets more is chance, and needs many seeds."""
     links = [one for one in rows if one.quantity in LINK_QUANTITIES]
     made = []
@@ -68,7 +68,7 @@ def together(rows: Sequence[Row]) -> list[Row]:
             for side in ([one.here for one in mine], [one.there for one in mine])
         )
         verdict = judge(here, there, TOLERANCE)
-        made.append(Row("all flows", mine[0].controls, quantity, here, there, verdict))
+        made.append(QuantityRow("all flows", mine[0].controls, quantity, here, there, verdict))
     return [*made, *links]
 
 

@@ -18,7 +18,7 @@ from ackclock.reproduce.read.folder import names, read
 from ackclock.studies.twin.laws import LAWS
 
 if TYPE_CHECKING:
-    from ackclock.studies.twin.survey import Survey
+    from ackclock.studies.twin.survey import TheorySurvey
 
 __all__ = ["main", "page", "section"]
 
@@ -52,7 +52,7 @@ def page(sections: dict[str, str]) -> str:
     return "\n".join(parts)
 
 
-def section(survey: Survey) -> str:
+def section(survey: TheorySurvey) -> str:
     """What a paper's runs show.
 
     Parameters
@@ -74,7 +74,7 @@ def section(survey: Survey) -> str:
     return "\n".join(parts)
 
 
-def _counts(survey: Survey) -> str:
+def _counts(survey: TheorySurvey) -> str:
     rows = [
         [
             f"`{c.law.name}`",

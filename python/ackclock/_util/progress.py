@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Bar", "Lines", "Update"]
+__all__ = ["Bar", "ProgressLines", "Update"]
 
 
 class Update(Protocol):
@@ -22,7 +22,7 @@ FIRST_S = 30.0
 LONGEST_S = 3600.0
 
 
-class Lines:
+class ProgressLines:
     """Lines on standard error for who reads a log: after half a minute, a minute, two, and so on.
 
     Later they come every hour: work of a day has thirty.
@@ -55,7 +55,7 @@ class Bar:
         self.title = title
         self.is_shown = is_shown
         self._progress: Any = None
-        self._lines = Lines()
+        self._lines = ProgressLines()
 
     def __enter__(self) -> Update:
         if self.is_shown and sys.stderr.isatty():

@@ -140,12 +140,12 @@ def grade(
     from ackclock.course.grade import Grading
     from ackclock.course.grade import grade as work
     from ackclock.course.sheet import find_sheet
-    from ackclock.course.students.run import Limits
+    from ackclock.course.students.run import StudentLimits
 
     if out is not None:
         if missing := missing_of("papers"):
             raise click.ClickException(missing)
         may_replace(out, Grading.MARKER)
-    limits = Limits(seconds, megabytes << 20)
+    limits = StudentLimits(seconds, megabytes << 20)
     graded = work(find_sheet(sheet), submissions, traces=traces, seed=seed, limits=limits)
     deliver(graded, out, command_line(), as_json=as_json, quiet=quiet)

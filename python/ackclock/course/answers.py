@@ -14,7 +14,7 @@ from ackclock.errors import suggestion
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ackclock.course.sheet import Question, Sheet
+    from ackclock.course.sheet import Sheet, SheetQuestion
 
 __all__ = ["Mark", "Marked", "mark_answers"]
 
@@ -83,7 +83,7 @@ def mark_answers(sheet: Sheet, file: Path) -> Marked:
     return Marked(marks, problem)
 
 
-def _mark(sheet: Sheet, question: Question, answer: Any) -> Mark:
+def _mark(sheet: Sheet, question: SheetQuestion, answer: Any) -> Mark:
     expected = sheet.key[question.id]
     if answer is None or (isinstance(answer, str) and not answer.strip()):
         return Mark("", 0.0, "no answer")

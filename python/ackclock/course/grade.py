@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ackclock.course import page
 from ackclock.course.answers import Marked, mark_answers
 from ackclock.course.graded import Graded, Marks
-from ackclock.course.students.run import Limits, run_student
+from ackclock.course.students.run import StudentLimits, run_student
 from ackclock.course.submissions import Submission, find_submissions
 from ackclock.course.tasks import find_task
 from ackclock.course.tasks.task import Item, Measured
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ackclock.course.sheet import Sheet
     from ackclock.course.students.confine import Holds
-    from ackclock.course.tasks.task import Task
+    from ackclock.course.tasks.task import CourseTask
 
 __all__ = ["Graded", "Grading", "grade"]
 
 
 @dataclass(frozen=True)
-class Grading(Marks, Outcome):
+class Grading(Marks, StudyOutcome):
     """A graded class."""
 
     MARKER: ClassVar[str] = "grading.json"
@@ -101,7 +101,7 @@ def grade(
     *,
     traces: Path | None = None,
     seed: int = 1,
-    limits: Limits | None = None,
+    limits: StudentLimits | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Grading:
     """Grade what students handed in.
@@ -126,7 +126,7 @@ def grade(
     AckclockError
         There is no submission, or no usable trace.
     """
-    limits = limits or Limits()
+    limits = limits or StudentLimits()
     if not sheet.task:
         submissions = find_submissions(path, None)
         return Grading(
@@ -162,7 +162,7 @@ def grade(
 
 
 def _share(
-    task: Task,
+    task: CourseTask,
     sheet: Sheet,
     measured: Measured | None,
     items: list[Item],

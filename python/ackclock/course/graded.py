@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ackclock.course.students.run import Limits
+from ackclock.course.students.run import StudentLimits
 
 if TYPE_CHECKING:
     from ackclock.course.answers import Marked
@@ -57,7 +57,7 @@ class Marks:
     items: tuple[Item, ...] = ()
     baselines: dict[str, Measured] = field(default_factory=dict)
     holds: Holds | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: StudentLimits = field(default_factory=StudentLimits)
     notes: tuple[str, ...] = ()
 
     @property

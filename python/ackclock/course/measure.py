@@ -11,7 +11,7 @@ from ackclock.scenario.load import load
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ackclock.course.sheet import Number, Question, SetUp, Sheet
+    from ackclock.course.sheet import SetUp, Sheet, SheetNumber, SheetQuestion
     from ackclock.results.run import Run
 
 __all__ = ["draw_figure", "measure", "run_of"]
@@ -36,7 +36,7 @@ def run_of(sheet: Sheet, id: str) -> Run:  # noqa: A002  as sheets call it
     return _run(sheet.folder, set_up.file, tuple(set_up.set.items()))
 
 
-def measure(sheet: Sheet, number: Number) -> float:
+def measure(sheet: Sheet, number: SheetNumber) -> float:
     """Measure a number of the key anew.
 
     Parameters
@@ -48,7 +48,7 @@ def measure(sheet: Sheet, number: Number) -> float:
     return of_run(number.metric, run.summary, run.tables)
 
 
-def draw_figure(sheet: Sheet, question: Question) -> str:
+def draw_figure(sheet: Sheet, question: SheetQuestion) -> str:
     """Draw the one figure that shows the answer, as SVG for a page; empty if there is none.
 
     Parameters

@@ -14,7 +14,16 @@ from typing import Any
 
 from ackclock.errors import AckclockError, suggestion
 
-__all__ = ["FOLDER", "Expected", "Number", "Question", "SetUp", "Sheet", "find_sheet", "sheets"]
+__all__ = [
+    "FOLDER",
+    "ExpectedAnswer",
+    "SetUp",
+    "Sheet",
+    "SheetNumber",
+    "SheetQuestion",
+    "find_sheet",
+    "sheets",
+]
 
 FOLDER = Path(__file__).with_name("sheets")
 """The sheets that ship with ackclock."""
@@ -40,7 +49,7 @@ class SetUp:
 
 
 @dataclass(frozen=True)
-class Question:
+class SheetQuestion:
     """One question.
 
     Attributes
@@ -77,7 +86,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Number:
+class SheetNumber:
     """A measured number of the key.
 
     Attributes
@@ -101,13 +110,13 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedAnswer:
     """The right answer to a question, with the numbers that show it."""
 
     why: str
     choice: int | None = None
     answer: float | None = None
-    numbers: tuple[Number, ...] = ()
+    numbers: tuple[SheetNumber, ...] = ()
     tolerance: float = 0.0
     ratio: bool = False
     scale: float = 1.0
@@ -144,8 +153,8 @@ class Sheet:
     hours: float
     files: tuple[str, ...]
     runs: dict[str, SetUp]
-    questions: tuple[Question, ...]
-    key: dict[str, Expected]
+    questions: tuple[SheetQuestion, ...]
+    key: dict[str, ExpectedAnswer]
     task: dict[str, Any]
 
     @property
@@ -207,7 +216,7 @@ def read_sheet(folder: Path) -> Sheet:
     for number, table in enumerate(data["questions"]):
         _check_keys(where, f"questions[{number}].", table, _QUESTION)
         questions.append(
-            Question(
+            SheetQuestion(
                 **{**table, "answers": tuple(table.get("answers", ()))}
                 | {"runs": tuple(table.get("runs", ()))}
             )
@@ -218,8 +227,8 @@ def read_sheet(folder: Path) -> Sheet:
     expected = {}
     for name, table in key.items():
         _check_keys(folder / "key.toml", f"{name}.", table, _KEY)
-        numbers = tuple(Number(**number) for number in table.get("numbers", ()))
-        expected[name] = Expected(**{**table, "numbers": numbers})
+        numbers = tuple(SheetNumber(**number) for number in table.get("numbers", ()))
+        expected[name] = ExpectedAnswer(**{**table, "numbers": numbers})
     missing = [question.id for question in questions if question.id not in expected]
     if missing:
         raise AckclockError(f"{folder / 'key.toml'}: has no answer to {', '.join(missing)}")

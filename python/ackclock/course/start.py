@@ -12,7 +12,7 @@ from ackclock.course.tasks.classifier import labelled_runs, observe
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ackclock.course.sheet import Expected, Question, Sheet
+    from ackclock.course.sheet import ExpectedAnswer, Sheet, SheetQuestion
 
 __all__ = ["letter", "sheet_text", "start", "template"]
 
@@ -111,7 +111,7 @@ def sheet_text(sheet: Sheet) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _question_text(number: int, question: Question, expected: Expected) -> str:
+def _question_text(number: int, question: SheetQuestion, expected: ExpectedAnswer) -> str:
     points = f"{question.points:g} point{'s' if question.points != 1 else ''}"
     lines = [f"### {number}. `{question.id}` ({points})", question.text]
     if question.answers:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ackclock.course.measure import measure
-from ackclock.course.sheet import Number, read_sheet
+from ackclock.course.sheet import SheetNumber, read_sheet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def write_key(folder: Path) -> int:
     sheet = read_sheet(folder)
 
     def write_value(match: re.Match[str]) -> str:
-        value = measure(sheet, Number(match[1], match[2]))
+        value = measure(sheet, SheetNumber(match[1], match[2]))
         return f'{{ run = "{match[1]}", metric = "{match[2]}", value = {value:.4g} }}'
 
     text, count = _NUMBER.subn(write_value, file.read_text(encoding="utf-8"))

@@ -14,14 +14,14 @@ from ackclock._util.number_text import number
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ackclock.dossier.task import Task
+    from ackclock.dossier.task import DossierTask
     from ackclock.experiments.store import Store
     from ackclock.reproduce.run.studies import Means
     from ackclock.studies.adversary.arena import Arena
     from ackclock.studies.game import Game, Played
     from ackclock.studies.late_comer.audit import Audit
-    from ackclock.studies.late_comer.situations import Tier
-    from ackclock.studies.outcome import Outcome
+    from ackclock.studies.late_comer.situations import LateComerTier
+    from ackclock.studies.outcome import StudyOutcome
 
 __all__ = ["Audited", "predict_audits", "run_audits"]
 
@@ -75,7 +75,7 @@ class Audited:
     answer: str
     text: str
     data: Data
-    outcome: Outcome | None = None
+    outcome: StudyOutcome | None = None
 
     @property
     def title(self) -> str:
@@ -93,7 +93,7 @@ class Audited:
         return {key: getattr(self, key) for key in keys}
 
 
-def run_audits(task: Task, means: Means) -> dict[str, Audited]:
+def run_audits(task: DossierTask, means: Means) -> dict[str, Audited]:
     """Run the audits of a task.
 
     Parameters
@@ -117,7 +117,7 @@ def run_audits(task: Task, means: Means) -> dict[str, Audited]:
     return audits
 
 
-def predict_audits(task: Task, means: Means, opened_store: Store | None) -> Iterator[Data]:
+def predict_audits(task: DossierTask, means: Means, opened_store: Store | None) -> Iterator[Data]:
     """Predict what audits would run, as rows of a plan.
 
     Parameters
@@ -133,12 +133,12 @@ def predict_audits(task: Task, means: Means, opened_store: Store | None) -> Iter
         yield {"study": f"audit {name}", **_PREDICT[name](task, size, means, opened_store)}
 
 
-def _rivals(task: Task) -> dict[str, Any]:
+def _rivals(task: DossierTask) -> dict[str, Any]:
     """The others, without the control itself."""
     return {name: value for name, value in task.rivals.items() if value != task.control.value}
 
 
-def _arena(task: Task) -> Arena:
+def _arena(task: DossierTask) -> Arena:
     from ackclock.studies.adversary.arena import Arena
 
     control = task.control
@@ -147,7 +147,7 @@ def _arena(task: Task) -> Arena:
     return Arena(controls, flows=FLOWS, duration_s=LENGTH_S, settings=settings)
 
 
-def _search(task: Task, size: int, means: Means) -> Audited:
+def _search(task: DossierTask, size: int, means: Means) -> Audited:
     from ackclock.studies.adversary.search import adversary
 
     search_result = adversary(
@@ -165,31 +165,31 @@ def _search(task: Task, size: int, means: Means) -> Audited:
     )
 
 
-def _predict_search(task: Task, size: int, means: Means, opened_store: Store | None) -> Data:
+def _predict_search(task: DossierTask, size: int, means: Means, opened_store: Store | None) -> Data:
     """As many runs as its budget allows, in a pattern of middling rate."""
     from ackclock.experiments.sweeps import sweep
-    from ackclock.studies.adversary.found import FRESH_SEEDS
+    from ackclock.studies.adversary.result import FRESH_SEEDS
     from ackclock.studies.adversary.search import SEEDS
-    from ackclock.studies.adversary.shape import Shape
+    from ackclock.studies.adversary.shape import PathShape
 
     del opened_store
     arena = _arena(task)
     each = SEEDS * size + FRESH_SEEDS
     cpu_s = sum(
-        sweep(arena.scenario(Shape(((0.3, 5.0),)), name, 1), {}).plan(means.workers).cpu_s
+        sweep(arena.scenario(PathShape(((0.3, 5.0),)), name, 1), {}).plan(means.workers).cpu_s
         for name in arena.controls
     )
     runs = each * len(arena.controls)
     return {"points": size, "runs": runs, "stored": 0, "cpu_s": each * cpu_s}
 
 
-def _size_of_audit(task: Task, size: int) -> Tier:
+def _size_of_audit(task: DossierTask, size: int) -> LateComerTier:
     from ackclock.studies.late_comer.situations import TIERS
 
     return replace(TIERS[task.tier], starts=size)
 
 
-def _audit(task: Task, size: int, means: Means) -> Audited:
+def _audit(task: DossierTask, size: int, means: Means) -> Audited:
     from ackclock.studies.late_comer.audit import audit
 
     audit_result = audit(
@@ -224,7 +224,7 @@ def _late(audit: Audit) -> str:
     )
 
 
-def _predict_audit(task: Task, size: int, means: Means, opened_store: Store | None) -> Data:
+def _predict_audit(task: DossierTask, size: int, means: Means, opened_store: Store | None) -> Data:
     from ackclock.experiments.plan import LEAST_OF_SWEEP
     from ackclock.studies.late_comer.situations import documents, sweep_of
 
@@ -240,7 +240,7 @@ def _predict_audit(task: Task, size: int, means: Means, opened_store: Store | No
     return {key: sum(getattr(plan, key) for plan in plans) for key in keys}
 
 
-def _game(task: Task, size: int) -> Game:
+def _game(task: DossierTask, size: int) -> Game:
     from ackclock.studies.game import from_document
 
     control = task.control
@@ -267,7 +267,7 @@ def _game(task: Task, size: int) -> Game:
     )
 
 
-def _play(task: Task, size: int, means: Means) -> Audited:
+def _play(task: DossierTask, size: int, means: Means) -> Audited:
     from ackclock.studies.game import play
 
     played = play(
@@ -303,14 +303,14 @@ def _choice(played: Played, network: str, control: str) -> str:
     return f"Under {network}, equilibria: {rests}; {own_words}."
 
 
-def _predict_game(task: Task, size: int, means: Means, kept: Store | None) -> Data:
+def _predict_game(task: DossierTask, size: int, means: Means, kept: Store | None) -> Data:
     from ackclock.studies.game import plan
 
     found = plan(_game(task, size), means.workers, kept)
     return {key: getattr(found, key) for key in ("points", "runs", "stored", "cpu_s")}
 
 
-def _prove(task: Task, size: int, means: Means) -> Audited:
+def _prove(task: DossierTask, size: int, means: Means) -> Audited:
     from ackclock.dossier.proofs import prove_control
 
     del means
@@ -318,7 +318,7 @@ def _prove(task: Task, size: int, means: Means) -> Audited:
     return Audited("proofs", size, proofs.answer, str(proofs), proofs.to_dict(), proofs)
 
 
-def _predict_proofs(task: Task, size: int, means: Means, kept: Store | None) -> Data:
+def _predict_proofs(task: DossierTask, size: int, means: Means, kept: Store | None) -> Data:
     """A run in packets for each claim at most, four where the jitter pauses, and the solvers."""
     from ackclock.dossier.proofs import CLAIMS
 
@@ -326,13 +326,13 @@ def _predict_proofs(task: Task, size: int, means: Means, kept: Store | None) -> 
     return {"points": len(CLAIMS), "runs": 4 * len(CLAIMS), "stored": 0, "cpu_s": 5.0 * size}
 
 
-_RUN: Mapping[str, Callable[[Task, int, Means], Audited]] = {
+_RUN: Mapping[str, Callable[[DossierTask, int, Means], Audited]] = {
     "adversary": _search,
     "latecomer": _audit,
     "game": _play,
     "proofs": _prove,
 }
-_PREDICT: Mapping[str, Callable[[Task, int, Means, Store | None], Data]] = {
+_PREDICT: Mapping[str, Callable[[DossierTask, int, Means, Store | None], Data]] = {
     "adversary": _predict_search,
     "latecomer": _predict_audit,
     "game": _predict_game,

@@ -35,7 +35,7 @@ __all__ = [
     "CONFIDENCE",
     "LEAST",
     "LEVEL",
-    "Change",
+    "BaselineChange",
     "changes",
     "compare_pair",
     "decide",
@@ -55,7 +55,7 @@ Data = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Change:
+class BaselineChange:
     """What changed of one number, or of one verdict.
 
     Parameters
@@ -177,7 +177,7 @@ def load_baseline(file: Path, profile: str, tier: str, seed: int | None = None) 
     return dossier
 
 
-def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[BaselineChange]:
     """Compare every number that both dossiers have.
 
     Parameters
@@ -198,7 +198,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     old = {row["id"]: row for row in before["rows"]}
     common = [(old[row["id"]], row) for row in after["rows"] if row["id"] in old]
     numbers = decide([change for pair in common for change in _numbers(*pair)])
-    found_changes: list[Change] = []
+    found_changes: list[BaselineChange] = []
     for there, row in common:
         of_row = [change for change in numbers if change.id == row["id"]]
         if there["verdict"] != row["verdict"]:
@@ -207,7 +207,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     return found_changes
 
 
-def decide(compared: Sequence[Change]) -> list[Change]:
+def decide(compared: Sequence[BaselineChange]) -> list[BaselineChange]:
     """Decide which of all numbers of two dossiers changed by more than chance.
 
     Parameters
@@ -234,7 +234,7 @@ def _title(row: Data) -> str:
     return f"{row['section']} {row['title']}"
 
 
-def _numbers(old: Data, new: Data) -> Iterator[Change]:
+def _numbers(old: Data, new: Data) -> Iterator[BaselineChange]:
     numbers = {(n["check"], n["part"]): n for n in old["numbers"]}
     for number_ in new["numbers"]:
         there = numbers.get((number_["check"], number_["part"]))
@@ -244,7 +244,7 @@ def _numbers(old: Data, new: Data) -> Iterator[Change]:
                 yield change
 
 
-def _verdict(old: Data, new: Data, numbers: Sequence[Change]) -> Change:
+def _verdict(old: Data, new: Data, numbers: Sequence[BaselineChange]) -> BaselineChange:
     """A verdict that is another; worse if more than chance is behind it."""
     missed = [n for n in new["numbers"] if n["decides"] and n["outcome"] == "missed"]
     is_sure = any(
@@ -252,7 +252,7 @@ def _verdict(old: Data, new: Data, numbers: Sequence[Change]) -> Change:
     )
     is_worse = is_sure or any(change.is_significant and change.away > 0 for change in numbers)
     nan = math.nan
-    return Change(
+    return BaselineChange(
         new["id"], _title(new), None, None, nan, nan, nan, "",
         is_worse=old["verdict"] == "met" and new["verdict"] == "not met" and is_worse,
         is_better=old["verdict"] == "not met" and new["verdict"] == "met",
@@ -262,7 +262,7 @@ def _verdict(old: Data, new: Data, numbers: Sequence[Change]) -> Change:
 
 def compare_pair(
     id_: str, title: str, old: Mapping[str, Any], new: Mapping[str, Any]
-) -> Change | None:
+) -> BaselineChange | None:
     """Compare one number, seed by seed; None where nothing can be compared.
 
     Whether it changed by more than chance is for `decide` to say.
@@ -291,7 +291,7 @@ def compare_pair(
     ends = [abs(end) for end in (new["at_least"], new["at_most"]) if end is not None]
     scale = max([abs(before), abs(after), *ends])
     words = ": ".join(word for word in (title, new["check"], new["part"]) if word)
-    return Change(
+    return BaselineChange(
         id_, words, before, after, mean, low, high, new["unit"],
         size=abs(mean) / scale if scale else 0.0,
         p_value=float(mean == 0) if is_exact else mean_p_value(apart),

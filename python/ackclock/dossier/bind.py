@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ackclock.dossier.profile import Profile
     from ackclock.reproduce.paper import PaperData, Study
 
-__all__ = ["Control", "bound", "read_control", "read_others"]
+__all__ = ["BoundControl", "bound", "read_control", "read_others"]
 
 Data = dict[str, Any]
 
@@ -31,7 +31,7 @@ that also finds what is lost when it is sent again."""
 
 
 @dataclass(frozen=True)
-class Control(Subject):
+class BoundControl(Subject):
     """A control under study.
 
     Parameters
@@ -54,7 +54,7 @@ class Control(Subject):
         return {**self.flow, **({"tcp": dict(self.tcp)} if self.tcp else {})}
 
 
-def read_control(text: str, folder: Path) -> Control:
+def read_control(text: str, folder: Path) -> BoundControl:
     """Read and check a control; find out whether its flows need ECN.
 
     Parameters
@@ -88,7 +88,7 @@ def read_control(text: str, folder: Path) -> Control:
             raise
         tcp = ECN
         subject = read_subject(text, folder, "cc", lambda value: trial(value, tcp))
-    return Control(subject.label, subject.value, tcp)
+    return BoundControl(subject.label, subject.value, tcp)
 
 
 def read_others(texts: Sequence[str], profile: Profile, folder: Path) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def read_others(texts: Sequence[str], profile: Profile, folder: Path) -> dict[st
 
 def bound(
     profile: Profile,
-    control: Control,
+    control: BoundControl,
     others: Mapping[str, Any],
     *,
     seed: int | None = None,

@@ -20,25 +20,25 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.dossier.baseline import compare_pair, decide
 from ackclock.dossier.finding import write_control
-from ackclock.dossier.run import Plan, evaluate, predict
+from ackclock.dossier.run import DossierPlan, evaluate, predict
 from ackclock.errors import AckclockError
 from ackclock.experiments.store.purpose import runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ackclock.dossier.baseline import Change
-    from ackclock.dossier.bind import Control
-    from ackclock.dossier.rows import Row
-    from ackclock.dossier.run import Results
-    from ackclock.dossier.task import Task
+    from ackclock.dossier.baseline import BaselineChange
+    from ackclock.dossier.bind import BoundControl
+    from ackclock.dossier.rows import RequirementRow
+    from ackclock.dossier.run import DossierResults
+    from ackclock.dossier.task import DossierTask
     from ackclock.reproduce.run.studies import Means
 
-__all__ = ["Compared", "Difference", "Pair", "compare", "named_apart", "predict_all"]
+__all__ = ["Compared", "ControlDifference", "ControlPair", "compare", "named_apart", "predict_all"]
 
 
 @dataclass(frozen=True)
-class Difference:
+class ControlDifference:
     """One number of two controls.
 
     Parameters
@@ -51,8 +51,8 @@ class Difference:
         The threshold, written out.
     """
 
-    row: Row
-    change: Change
+    row: RequirementRow
+    change: BaselineChange
     expected: str
 
     @property
@@ -67,7 +67,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Pair:
+class ControlPair:
     """Two controls, compared number by number.
 
     Parameters
@@ -79,9 +79,9 @@ class Pair:
     """
 
     names: tuple[str, str]
-    differences: tuple[Difference, ...]
+    differences: tuple[ControlDifference, ...]
 
-    def wins(self, which: int, family: str | None = None) -> list[Difference]:
+    def wins(self, which: int, family: str | None = None) -> list[ControlDifference]:
         """Where one is better, the largest difference first.
 
         Parameters
@@ -111,8 +111,8 @@ class Compared:
         Every two of them.
     """
 
-    results: tuple[Results, ...]
-    pairs: tuple[Pair, ...]
+    results: tuple[DossierResults, ...]
+    pairs: tuple[ControlPair, ...]
 
     @property
     def names(self) -> list[str]:
@@ -125,12 +125,12 @@ class Compared:
         there = {row.requirement.family for row in self.results[0].rows}
         return [f for f in self.results[0].task.profile.families if f["id"] in there]
 
-    def rows(self) -> Iterator[tuple[Row, ...]]:
+    def rows(self) -> Iterator[tuple[RequirementRow, ...]]:
         """Each requirement's rows, one a control."""
         yield from zip(*(one.rows for one in self.results), strict=True)
 
 
-def named_apart(controls: Sequence[Control]) -> list[Control]:
+def named_apart(controls: Sequence[BoundControl]) -> list[BoundControl]:
     """Label controls so that no two have one label.
 
     Parameters
@@ -156,7 +156,7 @@ def named_apart(controls: Sequence[Control]) -> list[Control]:
     return labelled
 
 
-def predict_all(tasks: Sequence[Task], means: Means) -> Plan:
+def predict_all(tasks: Sequence[DossierTask], means: Means) -> DossierPlan:
     """Predict what a comparison would run; nothing is run.
 
     Parameters
@@ -181,11 +181,11 @@ def predict_all(tasks: Sequence[Task], means: Means) -> Plan:
                     continue
                 seen[name].append(study.document)
             rows.append({**row, "study": f"{task.control.label}: {name}"})
-    return Plan(tuple(rows), workers)
+    return DossierPlan(tuple(rows), workers)
 
 
 @runs_of("compare")
-def compare(tasks: Sequence[Task], means: Means) -> Compared:
+def compare(tasks: Sequence[DossierTask], means: Means) -> Compared:
     """Evaluate controls and compare their numbers.
 
     Parameters
@@ -207,13 +207,13 @@ def compare(tasks: Sequence[Task], means: Means) -> Compared:
         means.report(f"{task.control.label}:")
         results.append(evaluate(task, means))
     pairs = [
-        Pair((a.task.control.label, b.task.control.label), tuple(_differences(a, b)))
+        ControlPair((a.task.control.label, b.task.control.label), tuple(_differences(a, b)))
         for a, b in combinations(results, 2)
     ]
     return Compared(tuple(results), tuple(pairs))
 
 
-def _differences(a: Results, b: Results) -> Iterator[Difference]:
+def _differences(a: DossierResults, b: DossierResults) -> Iterator[ControlDifference]:
     comparable = []
     for first, second in zip(a.rows, b.rows, strict=True):
         requirement = first.requirement
@@ -228,4 +228,4 @@ def _differences(a: Results, b: Results) -> Iterator[Difference]:
                 comparable.append((first, change, number.result.expected))
     decided = decide([change for _, change, _ in comparable])
     for (row, _, expected), change in zip(comparable, decided, strict=True):
-        yield Difference(row, change, expected)
+        yield ControlDifference(row, change, expected)

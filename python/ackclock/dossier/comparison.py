@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.dossier.compare import Compared
 from ackclock.dossier.finding import Finding, command_of, origin
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ackclock.dossier.compare import Difference
+    from ackclock.dossier.compare import ControlDifference
 
-__all__ = ["Comparison"]
+__all__ = ["ControlComparison"]
 
 
 @dataclass(frozen=True)
-class Comparison(Compared, Outcome):
+class ControlComparison(Compared, StudyOutcome):
     """What was found of several controls. Printing it gives the page."""
 
     MARKER = "comparison.json"
@@ -72,7 +72,7 @@ class Comparison(Compared, Outcome):
         (folder / "page.txt").write_text(f"{self}\n", encoding="utf-8")
 
 
-def _difference(difference: Difference, names: tuple[str, str]) -> dict[str, Any]:
+def _difference(difference: ControlDifference, names: tuple[str, str]) -> dict[str, Any]:
     change = difference.change
     return {
         "id": change.id,

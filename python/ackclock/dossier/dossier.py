@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ackclock.dossier.finding import Finding
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ __all__ = ["Dossier"]
 
 
 @dataclass(frozen=True)
-class Dossier(Finding, Outcome):
+class Dossier(Finding, StudyOutcome):
     """What was found of a control. Printing it gives the page."""
 
     MARKER = "dossier.json"

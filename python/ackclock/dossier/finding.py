@@ -12,9 +12,9 @@ from ackclock.dossier.read import PROFILES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ackclock.dossier.baseline import Change
-    from ackclock.dossier.run import Results
-    from ackclock.dossier.task import Task
+    from ackclock.dossier.baseline import BaselineChange
+    from ackclock.dossier.run import DossierResults
+    from ackclock.dossier.task import DossierTask
 
 __all__ = ["Finding", "command_of", "origin", "write_control"]
 
@@ -31,8 +31,8 @@ class Finding:
         What changed; None without a baseline.
     """
 
-    results: Results
-    changes: Sequence[Change] | None = None
+    results: DossierResults
+    changes: Sequence[BaselineChange] | None = None
 
     @property
     def failures(self) -> list[str]:
@@ -95,7 +95,7 @@ class Finding:
         }
 
 
-def origin(task: Task) -> dict[str, Any]:
+def origin(task: DossierTask) -> dict[str, Any]:
     """What a task's numbers come from, as plain data: profile, tier, rivals, version, seed."""
     from ackclock import _core
 
@@ -123,7 +123,7 @@ def write_control(value: Any) -> str:
     return "{" + inside + "}"
 
 
-def command_of(name: str, tasks: Sequence[Task]) -> str:
+def command_of(name: str, tasks: Sequence[DossierTask]) -> str:
     """Write the command that gives an evaluation or a comparison again.
 
     Parameters

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock._util.text_table import table
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ CLAIMS: tuple[tuple[str, Fraction | None], ...] = (
 
 
 @dataclass(frozen=True)
-class Proofs(Outcome):
+class Proofs(StudyOutcome):
     """Claims about a control with their verdicts.
 
     Attributes

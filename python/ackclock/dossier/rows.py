@@ -11,10 +11,10 @@ from ackclock.reproduce.check.crosscheck import studies_of
 if TYPE_CHECKING:
     from ackclock.dossier.profile import Requirement
     from ackclock.reproduce.paper import PaperData
-    from ackclock.reproduce.run.judge import Part, Target
+    from ackclock.reproduce.run.judge import ExpectedRange, Part
     from ackclock.reproduce.run.measure import ClaimResult
 
-__all__ = ["NO_BOUND", "Number", "Row", "Standing", "Verdict", "make_row"]
+__all__ = ["NO_BOUND", "MeasuredNumber", "RequirementRow", "Standing", "Verdict", "make_row"]
 
 Verdict = Literal["met", "not met", "undecided", "reported", "text needed", "not applicable"]
 
@@ -27,7 +27,7 @@ NO_BOUND = [-math.inf, math.inf]
 
 
 @dataclass(frozen=True)
-class Number:
+class MeasuredNumber:
     """One number of a requirement.
 
     Parameters
@@ -98,7 +98,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Row:
+class RequirementRow:
     """A requirement with its verdict and what led to it.
 
     Parameters
@@ -110,7 +110,7 @@ class Row:
     requirement: Requirement
     verdict: Verdict
     reason: str
-    numbers: tuple[Number, ...]
+    numbers: tuple[MeasuredNumber, ...]
     argument: str = ""
 
     @property
@@ -121,7 +121,7 @@ class Row:
         return "argued" if self.argument else "open"
 
     @property
-    def decisive(self) -> Number | None:
+    def decisive(self) -> MeasuredNumber | None:
         """The number that decides: the one furthest beyond its threshold, or nearest to it."""
         order = {"missed": 0, "undecided": 1, "met": 2}
         deciding = [n for n in self.numbers if n.decides] or list(self.numbers)
@@ -158,7 +158,7 @@ class Row:
         }
 
 
-def find_distance(value: float | None, goal: Target | None) -> float | None:
+def find_distance(value: float | None, goal: ExpectedRange | None) -> float | None:
     """Find how far a number is from the nearest bound, as a part of the bound.
 
     Parameters
@@ -184,7 +184,7 @@ def find_distance(value: float | None, goal: Target | None) -> float | None:
 
 def make_row(
     requirement: Requirement, result: ClaimResult, data: PaperData, argument: str = ""
-) -> Row:
+) -> RequirementRow:
     """Make the row of a requirement from its judged claim.
 
     Parameters
@@ -207,8 +207,8 @@ def make_row(
         is_bounded = check.expect.get("between") != NO_BOUND
         decides = is_bounded and not (part.ours or requirement.is_text)
         shown = part if is_bounded else replace(part, expected="", goal=None)
-        numbers.append(Number(name, where, shown, check.unit, studies, decides=decides))
-    return Row(requirement, *_verdict(requirement, result), tuple(numbers), argument)
+        numbers.append(MeasuredNumber(name, where, shown, check.unit, studies, decides=decides))
+    return RequirementRow(requirement, *_verdict(requirement, result), tuple(numbers), argument)
 
 
 def _verdict(requirement: Requirement, result: ClaimResult) -> tuple[Verdict, str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ackclock.dossier.audits import predict_audits, run_audits
-from ackclock.dossier.rows import Row, make_row
-from ackclock.dossier.task import Task
+from ackclock.dossier.rows import RequirementRow, make_row
+from ackclock.dossier.task import DossierTask
 from ackclock.errors import AckclockError, UnsupportedError, suggestion
 from ackclock.experiments.store.purpose import runs_of
 from ackclock.reproduce.run.reproduction import Reproduction, find_wanted, reproduce
@@ -20,11 +20,18 @@ if TYPE_CHECKING:
     from ackclock.reproduce.paper import PaperData
     from ackclock.reproduce.run.studies import Means
 
-__all__ = ["Plan", "Results", "Task", "choose_requirements", "evaluate", "predict"]
+__all__ = [
+    "DossierPlan",
+    "DossierResults",
+    "DossierTask",
+    "choose_requirements",
+    "evaluate",
+    "predict",
+]
 
 
 @dataclass(frozen=True)
-class Results:
+class DossierResults:
     """An evaluated control.
 
     Parameters
@@ -41,8 +48,8 @@ class Results:
         Further studies by name.
     """
 
-    task: Task
-    rows: tuple[Row, ...]
+    task: DossierTask
+    rows: tuple[RequirementRow, ...]
     reproduction: Reproduction
     cpu_s: float
     audits: Mapping[str, Audited] = field(default_factory=dict)
@@ -82,7 +89,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Plan:
+class DossierPlan:
     """What an evaluation would run.
 
     Parameters
@@ -172,7 +179,7 @@ def choose_requirements(profile: Profile, only: Sequence[str]) -> list[Requireme
     return [one for one in every if {one.id, one.section, one.family} & set(only)]
 
 
-def predict(task: Task, means: Means, *, is_written: bool = False) -> Plan:
+def predict(task: DossierTask, means: Means, *, is_written: bool = False) -> DossierPlan:
     """Predict what an evaluation would run; nothing is run.
 
     Parameters
@@ -207,7 +214,7 @@ def predict(task: Task, means: Means, *, is_written: bool = False) -> Plan:
         *({**row, "most_runs": row["runs"], "most_cpu_s": row["cpu_s"]} for row in audits),
         rest.to_row(),
     ]
-    return Plan(tuple(rows), means.workers or cores())
+    return DossierPlan(tuple(rows), means.workers or cores())
 
 
 def _list_wanted(wanted: Sequence[Requirement]) -> tuple[list[str], list[str]]:
@@ -217,7 +224,7 @@ def _list_wanted(wanted: Sequence[Requirement]) -> tuple[list[str], list[str]]:
 
 
 @runs_of("evaluate")
-def evaluate(task: Task, means: Means) -> Results:
+def evaluate(task: DossierTask, means: Means) -> DossierResults:
     """Evaluate a control.
 
     Parameters
@@ -247,10 +254,10 @@ def evaluate(task: Task, means: Means) -> Results:
         make_row(one, by_id[one.id], data, task.arguments.get(one.id, "")) for one in wanted
     )
     cpu_s = sum(_cpu_s(study.tables) for study in made.studies.values())
-    return Results(task, rows, made, cpu_s, run_audits(task, means))
+    return DossierResults(task, rows, made, cpu_s, run_audits(task, means))
 
 
-def _with_limit(data: PaperData, profile: Profile, task: Task) -> PaperData:
+def _with_limit(data: PaperData, profile: Profile, task: DossierTask) -> PaperData:
     """Undecided requirements get more replicates, unless their number was given."""
     if task.reps is None:
         return data

@@ -10,15 +10,15 @@ from ackclock.dossier.bind import bound
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ackclock.dossier.bind import Control
+    from ackclock.dossier.bind import BoundControl
     from ackclock.dossier.profile import Profile
     from ackclock.reproduce.paper import PaperData
 
-__all__ = ["Task"]
+__all__ = ["DossierTask"]
 
 
 @dataclass(frozen=True)
-class Task:
+class DossierTask:
     """What is to be evaluated.
 
     Parameters
@@ -44,7 +44,7 @@ class Task:
     """
 
     profile: Profile
-    control: Control
+    control: BoundControl
     rivals: Mapping[str, Any]
     tier: str = "fast"
     only: tuple[str, ...] = ()

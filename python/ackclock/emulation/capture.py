@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ackclock.emulation.seen import Captured
+    from ackclock.emulation.measurements import Captured
 
 __all__ = ["INTERFACES", "write"]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ackclock.emulation import controls
 from ackclock.emulation.end import RECEIVED, SAMPLED
 from ackclock.emulation.hosts import Host, soon
+from ackclock.emulation.measurements import EmulatedMeasurements
 from ackclock.emulation.namespaces import RefusedError
-from ackclock.emulation.seen import Seen
 from ackclock.errors import ScenarioError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _carried_out(
     progress: Callable[[float, float], object] | None,
     *,
     captures: bool,
-) -> Seen:
+) -> EmulatedMeasurements:
     with ExitStack() as stack:
         sender, receiver = (
             stack.enter_context(Host({**task, "side": side})) for side in ("sender", "receiver")
@@ -177,7 +177,7 @@ def _carried_out(
         about, sent = sender.results(SAMPLED)
         _, received = receiver.results(RECEIVED)
         links = emulator.finish()
-    return Seen(
+    return EmulatedMeasurements(
         task=task,
         links=links,
         sent=sent,

@@ -18,7 +18,7 @@ from ackclock.results.run import Run
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ackclock.emulation.seen import Captured, Seen
+    from ackclock.emulation.measurements import Captured, EmulatedMeasurements
     from ackclock.scenario.scenario import Scenario
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -126,7 +126,7 @@ def _ms(seconds: float) -> str:
     return f"{number(1e3 * seconds, 3)} ms"
 
 
-def build_run(scenario: Scenario, observed: Seen, limit_s: float) -> EmulatedRun:
+def build_run(scenario: Scenario, observed: EmulatedMeasurements, limit_s: float) -> EmulatedRun:
     """Make the run of what hosts and links saw.
 
     Parameters
@@ -193,7 +193,7 @@ def _last(values: Floats, default: float = np.nan) -> float:
     return float(values[-1]) if len(values) else default
 
 
-def _flows(observed: Seen) -> dict[str, Any]:
+def _flows(observed: EmulatedMeasurements) -> dict[str, Any]:
     """The table `flows`, of each flow the last that was seen of it."""
     task, passed = observed.task, observed.links["flows"]
     warmup, end = task["warmup_s"], task["duration_s"]
@@ -267,7 +267,7 @@ def _rate(got: Mapping[str, Floats], warmup: float, end: float) -> float:
     return float(8 * (count[last] - count[first]) / (at[last] - at[first]))
 
 
-def _windows(observed: Seen) -> dict[str, Any]:
+def _windows(observed: EmulatedMeasurements) -> dict[str, Any]:
     """The table `windows`: samples in which something has changed."""
     sent = observed.sent
     mss = np.array([flow["mss_bytes"] for flow in observed.task["flows"]])
@@ -290,7 +290,7 @@ def _windows(observed: Seen) -> dict[str, Any]:
     return {name: column[changes] for name, column in columns.items()}
 
 
-def _flow_samples(observed: Seen) -> dict[str, Any]:
+def _flow_samples(observed: EmulatedMeasurements) -> dict[str, Any]:
     """The table `flow_samples`; what its receiver has delivered is that of its latest sample."""
     sent = observed.sent
     delivered = np.zeros(len(sent["flow"]), dtype=np.uint64)
@@ -317,7 +317,9 @@ TABLES = {"windows": _windows, "flow_samples": _flow_samples}
 """Tables of what hosts saw; those of links are the core's."""
 
 
-def _warnings(scenario: Scenario, observed: Seen, tables_requested: list[str]) -> list[str]:
+def _warnings(
+    scenario: Scenario, observed: EmulatedMeasurements, tables_requested: list[str]
+) -> list[str]:
     data = scenario.data
     warnings = []
     ignored = sorted(

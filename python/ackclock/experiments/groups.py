@@ -24,7 +24,7 @@ __all__ = [
     "JITTER",
     "Cells",
     "Group",
-    "Value",
+    "RunMetric",
     "balance",
     "balance_pair",
     "describe_one_run",
@@ -40,14 +40,14 @@ FEWEST_OF_BOOTSTRAP = 10
 data (87.5 % of five values, where t has 95.7 %)."""
 
 
-class Value(NamedTuple):
+class RunMetric(NamedTuple):
     """A metric of one run, and what the run is known by: equal runs have equal digests."""
 
     value: float
     digest: str = ""
 
 
-Cells = dict[Any, dict[int, Value]]
+Cells = dict[Any, dict[int, RunMetric]]
 """Values of a group by point and replicate."""
 
 

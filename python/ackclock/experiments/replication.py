@@ -12,7 +12,7 @@ from ackclock._util.text_table import table
 from ackclock.catalogue.class_loading import before_run
 from ackclock.experiments.executors.local import Threads, cores
 from ackclock.experiments.executors.task import Finished, Request, Task
-from ackclock.experiments.groups import JITTER, Value, balance
+from ackclock.experiments.groups import JITTER, RunMetric, balance
 from ackclock.experiments.statistics import mean_interval
 from ackclock.results.run import FEW_LINKS, count_idle, is_busy
 from ackclock.scenario.threads import count_threads
@@ -86,16 +86,16 @@ class Replication:
         return describe_warm_ups(run.summary for run in self.runs)
 
     def _means(self) -> list[dict[str, Any]]:
-        groups: dict[tuple[str, str, str], dict[int, Value]] = {}
+        groups: dict[tuple[str, str, str], dict[int, RunMetric]] = {}
         digests = {run.summary["seed"]: run.summary["digest"] for run in self.runs}
         for seed, kind, name, metric, value in self._values():
             of = groups.setdefault((kind, name, metric), {})
-            of[seed] = Value(value, digests[seed])
+            of[seed] = RunMetric(value, digests[seed])
         rows = []
         for (kind, name, metric), of in groups.items():
             # What has a value under some seeds alone lacks it under the others.
             all_seeds = {
-                seed: of.get(seed, Value(math.nan, digest)) for seed, digest in digests.items()
+                seed: of.get(seed, RunMetric(math.nan, digest)) for seed, digest in digests.items()
             }
             group = balance({(): all_seeds})
             mean, low, high = group.interval(self.confidence, "t")

@@ -11,7 +11,7 @@ from ackclock._util.html_table import show_tables
 from ackclock._util.labels import label_column, label_text, own_name
 from ackclock.errors import AckclockError, suggestion
 from ackclock.experiments import metrics
-from ackclock.experiments.groups import Cells, Value, balance
+from ackclock.experiments.groups import Cells, RunMetric, balance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -261,7 +261,7 @@ class SweepResult:
         return {
             group: {
                 point: {
-                    replicate: Value(
+                    replicate: RunMetric(
                         float(np.mean([value for value, _ in entries])),
                         " ".join(digest for _, digest in entries),
                     )

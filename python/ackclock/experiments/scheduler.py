@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ackclock.experiments.design import Design
-    from ackclock.experiments.executors.task import Executor, Finished, Record
+    from ackclock.experiments.executors.task import Executor, Finished, RunRecord
     from ackclock.experiments.grid import Label
     from ackclock.experiments.store import Keeper, Place
 
@@ -111,7 +111,7 @@ class Agenda:
         for place, value in zip(places, result.per_run(self.until.metric), strict=True):
             self._values[place.key] = value
 
-    def took(self, record: Record) -> None:
+    def took(self, record: RunRecord) -> None:
         """Take note of a finished run; its point may want more.
 
         Parameters

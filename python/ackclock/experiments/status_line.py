@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ackclock._util.number_text import clock
-from ackclock._util.progress import Lines
+from ackclock._util.progress import ProgressLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,7 +71,7 @@ def show_status(
         yield lambda _: None
         return
     if not sys.stderr.isatty():
-        lines = Lines()
+        lines = ProgressLines()
         yield lambda status: lines.report(lambda _: f"{status.name}: {describe(status)}")
         return
     from rich.console import Console

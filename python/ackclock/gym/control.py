@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.catalogue.python_class import control
 from ackclock.errors import AckclockError
-from ackclock.gym.measures import Path, Step, apply
+from ackclock.gym.measures import GymPath, Step, apply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ class _Sums:
 class Agent:
     """A flow whose window a policy decides."""
 
-    path: Path
+    path: GymPath
     action: str
     sums: _Sums = field(default_factory=_Sums)
     begun_s: float = math.nan

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.gym.control import Agent, Learner, Link
-from ackclock.gym.measures import Path
+from ackclock.gym.measures import GymPath
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Flows:
             raise UnsupportedError("an environment needs a flow in `flows` for each agent")
         explained = scenario.explain().data["flows"]
         self.indices: dict[str, int] = {}
-        self.paths: dict[str, Path] = {}
+        self.paths: dict[str, GymPath] = {}
         for given in agents:
             place = _place(entries, given)
             entry = entries[place]
@@ -54,7 +54,7 @@ class Flows:
             flow = explained[sum(before)]
             name = str(entry.get("id", f"flow_{place}"))
             self.indices[name] = place
-            self.paths[name] = Path(
+            self.paths[name] = GymPath(
                 flow["rtt_s"], flow["bottleneck_bps"], flow["bdp_segments"], flow["mss_bytes"]
             )
 

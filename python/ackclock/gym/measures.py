@@ -17,7 +17,7 @@ __all__ = [
     "ACTIONS",
     "MOST",
     "OBSERVATION",
-    "Path",
+    "GymPath",
     "Step",
     "apply",
     "check_action",
@@ -43,7 +43,7 @@ ACTIONS = ("window-factor", "window", "rate-factor")
 
 
 @dataclass(frozen=True)
-class Path:
+class GymPath:
     """The path of an agent's flow, without load."""
 
     rtt_s: float
@@ -105,7 +105,7 @@ class Step:
         """Lost over lost and delivered."""
         return self.lost / max(1, self.lost + self.delivered)
 
-    def observation(self, path: Path) -> npt.NDArray[np.float32]:
+    def observation(self, path: GymPath) -> npt.NDArray[np.float32]:
         """Make the observation: see `OBSERVATION`.
 
         Parameters
@@ -158,7 +158,7 @@ def check_action(name: str) -> str:
     return name
 
 
-def apply(kind: str, value: float, window: Any, path: Path, srtt_s: float) -> None:
+def apply(kind: str, value: float, window: Any, path: GymPath, srtt_s: float) -> None:
     """Change a window as an action says.
 
     Parameters
@@ -192,7 +192,7 @@ def apply(kind: str, value: float, window: Any, path: Path, srtt_s: float) -> No
     window.ssthresh = window.cwnd
 
 
-def highest(path: Path) -> float:
+def highest(path: GymPath) -> float:
     """The largest window that an action sets [segments].
 
     Parameters

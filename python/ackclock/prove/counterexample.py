@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from ackclock.prove.controls.relation import Relation
-    from ackclock.prove.trace import Trace
+    from ackclock.prove.trace import ModelTrace
 
 __all__ = [
     "BEGIN",
@@ -85,7 +85,7 @@ def _held(delays: list[float], steps: int, pause: tuple[int, int]) -> list[dict[
 def scenario_data(
     relation: Relation,
     values: Mapping[str, Fraction],
-    trace: Trace,
+    trace: ModelTrace,
     buffer: Fraction | None,
     pause: tuple[int, int],
     *,
@@ -157,7 +157,7 @@ def scenario_data(
 
 
 def reach_data(
-    relation: Relation, values: Mapping[str, Fraction], trace: Trace, buffer: Fraction | None
+    relation: Relation, values: Mapping[str, Fraction], trace: ModelTrace, buffer: Fraction | None
 ) -> dict[str, Any]:
     """Write a path from some state as a scenario.
 
@@ -188,7 +188,7 @@ def reach_data(
     return data | {"duration": f"{seconds:g} s", "warmup": "0 s"}
 
 
-def _shares(trace: Trace) -> Iterator[float]:
+def _shares(trace: ModelTrace) -> Iterator[float]:
     """Shares of what comes in a step that are dropped: before the first step, and in each."""
     sent, lost = (
         [sum(flow) for flow in zip(*curves, strict=True)] for curves in (trace.sent, trace.lost)

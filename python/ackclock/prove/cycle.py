@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ackclock.prove.controls.relation import Relation
-    from ackclock.prove.path import Curves, Path
+    from ackclock.prove.path import Curves, ModelPath
     from ackclock.prove.terms import Term
 
 __all__ = ["cycle_terms", "steps_of"]
 
 
-def steps_of(relation: Relation, period: int, path: Path) -> int:
+def steps_of(relation: Relation, period: int, path: ModelPath) -> int:
     """Count the steps of a path with a cycle of this period.
 
     Parameters

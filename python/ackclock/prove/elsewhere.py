@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from ackclock.prove.controls.relation import Relation
-    from ackclock.prove.properties import Claim
+    from ackclock.prove.properties import PathClaim
     from ackclock.results.run import Run
 
 __all__ = ["WHERE", "Where", "check_elsewhere", "replay_elsewhere"]
@@ -82,7 +82,7 @@ def _libraries(control: str) -> list[str]:
 
 
 def replay_elsewhere(
-    done: Replay, relation: Relation, claim: Claim, where: Where
+    done: Replay, relation: Relation, claim: PathClaim, where: Where
 ) -> dict[str, Replay]:
     """Run a counterexample in shipped code.
 
@@ -127,7 +127,7 @@ def replay_elsewhere(
     return result
 
 
-def _in_kernel(data: dict[str, Any], claim: Claim, packets: int) -> Replay:
+def _in_kernel(data: dict[str, Any], claim: PathClaim, packets: int) -> Replay:
     """Run a counterexample in real time with the kernel's TCP, whose first window is its own."""
     from ackclock.emulation.emulate import emulate
 
@@ -152,7 +152,7 @@ def _over_quic(flow: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "transport": "quic", "quic": {"ecn": True} if tcp.get("ecn") else {}}
 
 
-def _judged(run: Run, claim: Claim, packets: int, scenario: Scenario) -> Replay:
+def _judged(run: Run, claim: PathClaim, packets: int, scenario: Scenario) -> Replay:
     measure = measure_of(claim)
     shown, measured, sentence = measure.judge(measure.read(run, packets))
     return Replay(shown, measured, dict(scenario.data), f"{sentence} in packets of it")

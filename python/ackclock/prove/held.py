@@ -24,7 +24,7 @@ from ackclock.prove.terms import equal, negated
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.prove.path import Curves, Path
+    from ackclock.prove.path import Curves, ModelPath
     from ackclock.prove.terms import Term
 
 __all__ = ["SEGMENT", "held_terms", "periods_of"]
@@ -36,7 +36,7 @@ SEGMENT = Fraction(1, 20)
 """Size of a segment, where it may be chosen [BDP]: a smaller one makes longer cycles."""
 
 
-def periods_of(path: Path) -> tuple[int, ...]:
+def periods_of(path: ModelPath) -> tuple[int, ...]:
     """List the periods of cycles that are searched [base round trips].
 
     Parameters

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ackclock.prove.path import Curves
     from ackclock.prove.terms import Term
 
-__all__ = ["Bound", "Change", "Contrary", "Lemma", "Region"]
+__all__ = ["Bound", "Contrary", "Lemma", "QuantityFall", "Region"]
 
 Quantity = Literal["window", "unnoticed", "queue", "backlog"]
 
@@ -88,7 +88,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class QuantityFall:
     """A fall of a quantity from the step of the assumption to the last, by at least so much."""
 
     quantity: Quantity
@@ -137,7 +137,7 @@ class Lemma:
 
     name: str
     assume: Region
-    show: tuple[Bound | Change, ...]
+    show: tuple[Bound | QuantityFall, ...]
     steps: int
     unless: Region = ()
     begins: int = 0
@@ -150,8 +150,8 @@ class Lemma:
             *(negated(self._shown(v, one)) for one in self.show),
         ]
 
-    def _shown(self, v: Curves, one: Bound | Change) -> Term:
-        if isinstance(one, Change):
+    def _shown(self, v: Curves, one: Bound | QuantityFall) -> Term:
+        if isinstance(one, QuantityFall):
             return one.write(v, self.steps, self.begins)
         return one.write(v, self.steps)
 

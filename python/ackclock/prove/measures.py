@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ackclock.prove.properties import Claim
+    from ackclock.prove.properties import PathClaim
     from ackclock.results.run import Run
 
 __all__ = ["Measure", "measure_of"]
@@ -142,7 +142,7 @@ class Measure(NamedTuple):
         return shown, value, f"{outcome}: {value:.3g} {self.unit}"
 
 
-def measure_of(claim: Claim) -> Measure:
+def measure_of(claim: PathClaim) -> Measure:
     """Return how a claim is measured.
 
     Parameters

@@ -57,14 +57,14 @@ if TYPE_CHECKING:
 
     from ackclock.prove.terms import Term
 
-__all__ = ["CONSTRAINTS", "Constraint", "Curves", "Path", "Server", "path_terms"]
+__all__ = ["CONSTRAINTS", "Constraint", "Curves", "ModelPath", "Server", "path_terms"]
 
 Server = Literal["composed", "plain", "link"]
 """When capacity may be lost; see the constraints `lost-when-idle`, `lost-when-empty`, `link`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class ModelPath:
     """What a proof is about.
 
     Attributes
@@ -114,7 +114,7 @@ class Curves:
         The path.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: ModelPath) -> None:
         self.path = path
         self.times = range(path.steps + 1)
         self.flows = range(path.flows)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ackclock._util.text_table import table
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from ackclock.prove.question import Question
     from ackclock.prove.replay import Replay
-    from ackclock.prove.solvers import Answer
-    from ackclock.prove.trace import Trace
+    from ackclock.prove.solvers import SolverAnswer
+    from ackclock.prove.trace import ModelTrace
 
 __all__ = ["Formula", "Proof", "Verdict", "write_formulas", "write_scenario"]
 
@@ -39,7 +39,7 @@ class Formula:
     """
 
     name: str
-    answer: Answer
+    answer: SolverAnswer
 
     def row(self) -> dict[str, Any]:
         """What each solver that was called said, in seconds."""
@@ -51,7 +51,7 @@ class Formula:
 
 
 @dataclass(frozen=True)
-class Proof(Outcome):
+class Proof(StudyOutcome):
     """The result of a proof.
 
     Attributes
@@ -85,7 +85,7 @@ class Proof(Outcome):
     sentence: str
     steps: int
     formulas: tuple[Formula, ...]
-    trace: Trace | None = None
+    trace: ModelTrace | None = None
     replay: Replay | None = None
     elsewhere: Mapping[str, Replay] = field(default_factory=dict)
     conditions: tuple[str, ...] = ()

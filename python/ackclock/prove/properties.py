@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ackclock.prove.path import Curves
     from ackclock.prove.terms import Term
 
-__all__ = ["PROPERTIES", "Claim", "Property", "read_claim"]
+__all__ = ["PROPERTIES", "PathClaim", "Property", "read_claim"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ PROPERTIES: dict[str, Property] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class PathClaim:
     """A property with its value."""
 
     kind: Property
@@ -153,7 +153,7 @@ class Claim:
         return f"{self.kind.name}={float(self.value):g}"
 
 
-def read_claim(text: str) -> Claim:
+def read_claim(text: str) -> PathClaim:
     """Read a claim, as ``utilisation=0.5``.
 
     Parameters
@@ -178,4 +178,4 @@ def read_claim(text: str) -> Claim:
     whole = kind.kind == "reach" and value.denominator != 1
     if not kind.least <= value <= kind.most or whole:
         raise AckclockError(problem + (", a whole number" if kind.kind == "reach" else ""))
-    return Claim(kind, value)
+    return PathClaim(kind, value)

@@ -37,7 +37,7 @@ from ackclock.prove.held import SEGMENT, periods_of
 from ackclock.prove.lemmas import Bound, Lemma
 from ackclock.prove.proof import Formula, Proof
 from ackclock.prove.replay import REPLAY_SEGMENT, Replay, replay
-from ackclock.prove.solvers import Limits, decide
+from ackclock.prove.solvers import SolverLimits, decide
 from ackclock.prove.terms import equal
 from ackclock.prove.trace import read_trace
 
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from ackclock.prove.path import Curves
     from ackclock.prove.proof import Verdict
     from ackclock.prove.question import Question
-    from ackclock.prove.solvers import Answer, Word
+    from ackclock.prove.solvers import SolverAnswer, Word
     from ackclock.prove.terms import Term
-    from ackclock.prove.trace import Trace
+    from ackclock.prove.trace import ModelTrace
 
 __all__ = ["PERIODS", "prove"]
 
@@ -86,7 +86,7 @@ FORMULAS = 12
 def prove(
     question: Question,
     *,
-    limits: Limits | None = None,
+    limits: SolverLimits | None = None,
     periods: tuple[int, ...] = PERIODS,
     packets: bool = True,
     progress: Callable[[float, str], object] | None = None,
@@ -106,7 +106,7 @@ def prove(
     progress
         Called with the fraction done, at least that of the time that is limited, and the next step.
     """
-    work = _Work(question, limits or Limits(), progress)
+    work = _Work(question, limits or SolverLimits(), progress)
     kind = question.claim.kind.kind
     if kind == "cycle":
         return _prove_cycle(work, periods, packets=packets)
@@ -124,7 +124,7 @@ def prove(
     return _refuted(work, read_trace(v, answer.values, 0), packets=packets)
 
 
-def _link_path(work: _Work, name: str, steps: int) -> tuple[Answer, Curves] | None:
+def _link_path(work: _Work, name: str, steps: int) -> tuple[SolverAnswer, Curves] | None:
     """Find a path that violates the claim among those that packets can follow."""
     buffer = work.question.path.buffer
     for path_name, variant in _links(work.question, name):
@@ -149,7 +149,10 @@ class _Work:
     """Formulas decided so far."""
 
     def __init__(
-        self, question: Question, limits: Limits, progress: Callable[[float, str], object] | None
+        self,
+        question: Question,
+        limits: SolverLimits,
+        progress: Callable[[float, str], object] | None,
     ) -> None:
         self.question = question
         self.limits = limits
@@ -159,7 +162,7 @@ class _Work:
 
     def decide(
         self, name: str, v: Curves, terms: list[Term], wanted: Word | None = None
-    ) -> tuple[Answer, Curves]:
+    ) -> tuple[SolverAnswer, Curves]:
         """Let the solvers decide, and keep what they said."""
         if self.progress is not None:
             spent = 1 - self.limits.left / self.all_s if 0 < self.all_s < math.inf else 0.0
@@ -196,7 +199,7 @@ class _Search(NamedTuple):
         Whether a solver reached its limit.
     """
 
-    trace: Trace | None = None
+    trace: ModelTrace | None = None
     reason: str = ""
     undecided: bool = False
 
@@ -228,7 +231,7 @@ def _prove_cycle(work: _Work, periods: tuple[int, ...], *, packets: bool) -> Pro
     return work.proof("unknown", "; ".join([*parts, *([reason] if reason else [])]), decided)
 
 
-def _search_held(work: _Work, *, packets: bool) -> Trace | None:
+def _search_held(work: _Work, *, packets: bool) -> ModelTrace | None:
     """Search a long cycle with one cut, on a path that holds what it delivers."""
     question, path = work.question, work.question.path
     cuts = {rule.name for rule in question.relation.rules} >= CUT_RULES
@@ -279,7 +282,7 @@ def _search_cycle(work: _Work, period: int, *, packets: bool) -> _Search:
 
 
 def _repeated_cycle(
-    work: _Work, answer: Answer, v: Curves, period: int, *, packets: bool
+    work: _Work, answer: SolverAnswer, v: Curves, period: int, *, packets: bool
 ) -> _Search:
     """Find a cycle that can follow itself: how losses become known may look far back."""
     worse = _worse(work, answer, period) if packets else answer
@@ -297,7 +300,7 @@ def _repeated_cycle(
     return _Search(None, f"{cycle}, but cannot be repeated")
 
 
-def _worse(work: _Work, answer: Answer, period: int) -> Answer:
+def _worse(work: _Work, answer: SolverAnswer, period: int) -> SolverAnswer:
     """Find a cycle that violates the claim by more: packets, which are whole, then show it too.
 
     Between nothing and the claim's value it halves `HALVINGS` times, by one solver: that the claim
@@ -410,7 +413,7 @@ def _holds(work: _Work, name: str, v: Curves, contradiction: list[Term]) -> bool
     return answer.agreed and answer.word == "impossible"
 
 
-def _refuted(work: _Work, trace: Trace, *, packets: bool) -> Proof:
+def _refuted(work: _Work, trace: ModelTrace, *, packets: bool) -> Proof:
     question, period = work.question, trace.period
     path = f"a cycle of {period} round trips, for ever" if period else "a path from some state"
     steps = period or len(trace.capacity) - 1
@@ -424,7 +427,7 @@ def _refuted(work: _Work, trace: Trace, *, packets: bool) -> Proof:
     return replace(result, trace=trace, replay=outcome)
 
 
-def _repeated(question: Question, trace: Trace) -> tuple[Curves, list[Term]]:
+def _repeated(question: Question, trace: ModelTrace) -> tuple[Curves, list[Term]]:
     """Write a path that is a cycle three times over; how losses become known may look far back."""
     period = trace.period
     v = question.curves(3 * period + len(trace.capacity) - 1 - period)
@@ -451,7 +454,7 @@ def _repeated(question: Question, trace: Trace) -> tuple[Curves, list[Term]]:
     return v, terms
 
 
-def _undecided(answer: Answer) -> str:
+def _undecided(answer: SolverAnswer) -> str:
     """Say why there is no verdict; empty: both solvers said the same."""
     if answer.undecided:
         names = " and ".join(answer.undecided)

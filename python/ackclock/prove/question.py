@@ -11,8 +11,8 @@ from ackclock.errors import AckclockError, find_by_name, suggestion
 from ackclock.prove.controls import RELATIONS
 from ackclock.prove.cycle import cycle_terms, steps_of
 from ackclock.prove.held import held_terms
-from ackclock.prove.path import CONSTRAINTS, Curves, Path, path_terms
-from ackclock.prove.properties import Claim, read_claim
+from ackclock.prove.path import CONSTRAINTS, Curves, ModelPath, path_terms
+from ackclock.prove.properties import PathClaim, read_claim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,8 +48,8 @@ class Question:
 
     relation: Relation
     values: Mapping[str, Fraction]
-    claim: Claim
-    path: Path
+    claim: PathClaim
+    path: ModelPath
     without: frozenset[str] = field(default_factory=frozenset)
     held: bool = False
 
@@ -174,7 +174,7 @@ def make_question(
             text = f"{float(relation.segment):g} BDP"
             raise AckclockError(f"the lines of {control} are those of a segment of {text}")
         size = (relation.segment, relation.segment)
-    path = Path(
+    path = ModelPath(
         steps=0,
         flows=read.kind.flows,
         jitter=jitter,

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ackclock.prove.path import CONSTRAINTS, Curves, Path, path_terms
-from ackclock.prove.solvers import Limits, decide
+from ackclock.prove.path import CONSTRAINTS, Curves, ModelPath, path_terms
+from ackclock.prove.solvers import SolverLimits, decide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -145,7 +145,7 @@ def _formulas(
     slack: float,
 ) -> list[Term]:
     segment = Fraction(1 / samples.packets).limit_denominator(10**6)
-    path = Path(
+    path = ModelPath(
         steps=len(samples.sent) - 1,
         jitter=samples.jitter + 1,
         buffer=samples.buffer,
@@ -182,7 +182,7 @@ def obeys(
     values: Mapping[str, Fraction],
     *,
     without: frozenset[str] = frozenset(),
-    limits: Limits | None = None,
+    limits: SolverLimits | None = None,
     slack: float = SLACK,
 ) -> bool:
     """Say whether a run can be a path of the model with the control of the relation.
@@ -202,7 +202,7 @@ def obeys(
     slack
         Segments by which a sample may differ from a curve.
     """
-    bounds = limits or Limits(solvers=("z3",))
+    bounds = limits or SolverLimits(solvers=("z3",))
     answer = decide(_formulas(samples, relation, values, without, slack), bounds)
     return answer.word == "possible"
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ackclock.prove.controls.relation import Relation
-    from ackclock.prove.path import Path
-    from ackclock.prove.properties import Claim
-    from ackclock.prove.trace import Trace
+    from ackclock.prove.path import ModelPath
+    from ackclock.prove.properties import PathClaim
+    from ackclock.prove.trace import ModelTrace
 
 __all__ = ["REPLAY_SEGMENT", "Replay", "replay"]
 
@@ -60,9 +60,9 @@ class Replay:
 def replay(
     relation: Relation,
     values: Mapping[str, Fraction],
-    claim: Claim,
-    trace: Trace,
-    path: Path,
+    claim: PathClaim,
+    trace: ModelTrace,
+    path: ModelPath,
 ) -> Replay:
     """Run a counterexample in packets.
 
@@ -107,9 +107,9 @@ def replay(
 def _scenarios(
     relation: Relation,
     values: Mapping[str, Fraction],
-    claim: Claim,
-    trace: Trace,
-    path: Path,
+    claim: PathClaim,
+    trace: ModelTrace,
+    path: ModelPath,
 ) -> Iterator[tuple[dict[str, Any], str]]:
     """Write scenarios of a path, each with what is particular of its jitter."""
     if claim.kind.kind == "reach":

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from ackclock.prove.terms import Term, Value
 
-__all__ = ["SOLVERS", "Answer", "Limits", "Said", "Word", "decide"]
+__all__ = ["SOLVERS", "Said", "SolverAnswer", "SolverLimits", "Word", "decide"]
 
 Word = Literal["impossible", "possible", "unknown"]
 """No values satisfy the formula; some do; the limit came first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SolverLimits:
     """Bounds of the calls of solvers.
 
     Attributes
@@ -54,7 +54,7 @@ class Limits:
     end: float = math.inf
 
     @classmethod
-    def within(cls, seconds: float) -> Limits:
+    def within(cls, seconds: float) -> SolverLimits:
         """Limit all calls together, from now on [s]."""
         return cls(end=time.perf_counter() + seconds)
 
@@ -63,7 +63,7 @@ class Limits:
         """What is left for all calls [s]."""
         return max(self.end - time.perf_counter(), 0.0)
 
-    def part(self, share: float) -> Limits:
+    def part(self, share: float) -> SolverLimits:
         """Limit further calls together to a share of what is left."""
         return replace(self, end=time.perf_counter() + share * self.left)
 
@@ -79,7 +79,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SolverAnswer:
     """What the solvers said of one formula.
 
     Attributes
@@ -115,7 +115,9 @@ class Answer:
         return tuple(said.solver for said in self.replies if said.word == "unknown")
 
 
-def _run_z3(text: str, sorts: Mapping[str, str], limits: Limits) -> tuple[Word, dict[str, Value]]:
+def _run_z3(
+    text: str, sorts: Mapping[str, str], limits: SolverLimits
+) -> tuple[Word, dict[str, Value]]:
     import z3
 
     # A separate context: the count of work does not depend on earlier formulas.
@@ -148,7 +150,9 @@ def _run_z3(text: str, sorts: Mapping[str, str], limits: Limits) -> tuple[Word, 
     return "possible", values
 
 
-def _run_cvc5(text: str, sorts: Mapping[str, str], limits: Limits) -> tuple[Word, dict[str, Value]]:
+def _run_cvc5(
+    text: str, sorts: Mapping[str, str], limits: SolverLimits
+) -> tuple[Word, dict[str, Value]]:
     import cvc5
 
     terms = cvc5.TermManager()
@@ -186,7 +190,9 @@ def _run_cvc5(text: str, sorts: Mapping[str, str], limits: Limits) -> tuple[Word
     return "possible", values
 
 
-SOLVERS: dict[str, Callable[[str, Mapping[str, str], Limits], tuple[Word, dict[str, Value]]]] = {
+SOLVERS: dict[
+    str, Callable[[str, Mapping[str, str], SolverLimits], tuple[Word, dict[str, Value]]]
+] = {
     "z3": _run_z3,
     "cvc5": _run_cvc5,
 }
@@ -202,10 +208,10 @@ LEAST_S = 0.05
 
 def decide(
     terms: Sequence[Term],
-    limits: Limits,
+    limits: SolverLimits,
     comments: Sequence[str] = (),
     wanted: Word | None = None,
-) -> Answer:
+) -> SolverAnswer:
     """Let each solver say whether formulas can hold together.
 
     Parameters
@@ -240,7 +246,7 @@ def decide(
     if len(words) > 1:
         verdicts = ", ".join(f"{one.solver}: {one.word}" for one in said)
         raise AckclockError(f"the solvers contradict each other ({verdicts}); no verdict holds")
-    return Answer(tuple(said), text)
+    return SolverAnswer(tuple(said), text)
 
 
 def _pin(text: str, values: Mapping[str, Value]) -> str:
@@ -249,7 +255,7 @@ def _pin(text: str, values: Mapping[str, Value]) -> str:
     return text.removesuffix("(check-sat)\n") + "\n".join([*pinned, "(check-sat)", ""])
 
 
-def _run(name: str, text: str, sorts: Mapping[str, str], limits: Limits) -> Said:
+def _run(name: str, text: str, sorts: Mapping[str, str], limits: SolverLimits) -> Said:
     begin = time.perf_counter()
     seconds = min(limits.seconds, SHARE * limits.left)
     if seconds < LEAST_S:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ackclock.prove.path import Curves
     from ackclock.prove.terms import Value
 
-__all__ = ["Trace", "read_trace"]
+__all__ = ["ModelTrace", "read_trace"]
 
 PIECES, PIECES_AT_ONCE = 4, 8
 """Pieces of a base round trip in which the delay is constant; where data pass at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class ModelTrace:
     """Curves of a path, a number for each step [BDP].
 
     Attributes
@@ -140,7 +140,7 @@ def _reach(curve: Sequence[float], number: float) -> float | None:
     return right - 1 + (number - low) / (high - low)
 
 
-def read_trace(v: Curves, values: Mapping[str, Value], period: int) -> Trace:
+def read_trace(v: Curves, values: Mapping[str, Value], period: int) -> ModelTrace:
     """Read the curves of a path from a solver's numbers.
 
     Parameters
@@ -156,7 +156,7 @@ def read_trace(v: Curves, values: Mapping[str, Value], period: int) -> Trace:
     def numbers(curves: list[Any]) -> tuple[Fraction, ...]:
         return tuple(Fraction(compute(term, values)) for term in curves)
 
-    return Trace(
+    return ModelTrace(
         segment=Fraction(compute(v.segment, values)),
         period=period,
         jitter=v.path.jitter,

@@ -16,8 +16,8 @@ __all__ = [
     "Expected",
     "Figure",
     "PaperData",
+    "PaperReading",
     "Parameter",
-    "Reading",
     "Study",
     "Target",
 ]
@@ -101,7 +101,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Reading:
+class PaperReading:
     """A quantity or sentence that can be read in several ways. Keys as in ``claims.toml``."""
 
     id: str
@@ -238,7 +238,7 @@ class PaperData:
     figures: Mapping[str, Figure]
     claims: Mapping[str, Claim]
     parameters: Mapping[str, Parameter]
-    readings: Mapping[str, Reading] = field(default_factory=dict)
+    readings: Mapping[str, PaperReading] = field(default_factory=dict)
     margins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def defaults(self, study: str) -> dict[str, Any]:

@@ -38,7 +38,7 @@ QDISCS = ("fifo", "red", "drr", "fq")
 
 
 @dataclass(frozen=True)
-class Metric:
+class DemoMetric:
     """A column of the result; the unit is empty where there is none."""
 
     key: str
@@ -47,13 +47,13 @@ class Metric:
     factor: float
 
 
-MEAN = Metric("mean", "mean goodput", "Mbit/s", 1e-6)
-MINIMUM = Metric("minimum", "minimum goodput", "kbit/s", 1e-3)
-FAIR = Metric("fair", "Jain against max-min", "", 1.0)
-JAIN = Metric("jain", "Jain, raw", "", 1.0)
-LOSS = Metric("loss", "loss", "%", 100.0)
-DELAY = Metric("delay", "queueing delay", "ms", 1e3)
-USED = Metric("used", "busiest links used", "%", 100.0)
+MEAN = DemoMetric("mean", "mean goodput", "Mbit/s", 1e-6)
+MINIMUM = DemoMetric("minimum", "minimum goodput", "kbit/s", 1e-3)
+FAIR = DemoMetric("fair", "Jain against max-min", "", 1.0)
+JAIN = DemoMetric("jain", "Jain, raw", "", 1.0)
+LOSS = DemoMetric("loss", "loss", "%", 100.0)
+DELAY = DemoMetric("delay", "queueing delay", "ms", 1e3)
+USED = DemoMetric("used", "busiest links used", "%", 100.0)
 METRICS = (MEAN, MINIMUM, FAIR, JAIN, LOSS, DELAY, USED)
 LEAST_RATE_BPS = 4_000_000
 """Of a link at a city with no other."""
@@ -205,7 +205,7 @@ def measure_run(run: Run) -> dict[str, float]:
 
 
 @dataclass
-class Results:
+class DemoResults:
     """All that was simulated."""
 
     size: Size
@@ -217,13 +217,13 @@ class Results:
         """What was measured, by discipline and replication."""
         return {qdisc: [measure_run(run) for run in runs] for qdisc, runs in self.runs.items()}
 
-    def interval(self, qdisc: str, metric: Metric) -> tuple[float, float, float]:
+    def interval(self, qdisc: str, metric: DemoMetric) -> tuple[float, float, float]:
         """Mean and ends of the 95 % interval over replications, in the metric's unit."""
         from ackclock.experiments.replication import mean_interval
 
         return mean_interval([run[metric.key] * metric.factor for run in self.values[qdisc]])
 
-    def difference(self, qdisc: str, other: str, metric: Metric) -> tuple[float, float, float]:
+    def difference(self, qdisc: str, other: str, metric: DemoMetric) -> tuple[float, float, float]:
         """Mean and 95 % interval of the difference, seed by seed, in the metric's unit.
 
         Both disciplines meet the same flows under a seed, so the difference varies less than
@@ -242,13 +242,13 @@ class Results:
         """The row of the table of differences from FIFO."""
         return [interval(*self.difference(qdisc, QDISCS[0], m), sign=True) for m in METRICS]
 
-    def extremes(self, metric: Metric) -> tuple[str, str, bool]:
+    def extremes(self, metric: DemoMetric) -> tuple[str, str, bool]:
         """Disciplines of the largest and smallest mean; whether they differ clearly."""
         means = {qdisc: self.interval(qdisc, metric)[0] for qdisc in self.runs}
         most, least = max(means, key=lambda q: means[q]), min(means, key=lambda q: means[q])
         return most, least, self.difference(most, least, metric)[1] > 0
 
-    def alike(self, qdisc: str, metric: Metric) -> list[str]:
+    def alike(self, qdisc: str, metric: DemoMetric) -> list[str]:
         """A discipline with those that it does not clearly differ from and that read the same."""
         mean = self.interval(qdisc, metric)[0]
         out = [qdisc]
@@ -262,12 +262,12 @@ class Results:
     def answer(self) -> str:
         """The finding in a few sentences, from the data."""
 
-        def mean(qdisc: str, metric: Metric) -> str:
+        def mean(qdisc: str, metric: DemoMetric) -> str:
             # An index near 1 is not to read as 1.
             digits = 4 if metric is FAIR else 3
             return number(self.interval(qdisc, metric)[0], digits)
 
-        def both(one: str, other: str, metric: Metric) -> str:
+        def both(one: str, other: str, metric: DemoMetric) -> str:
             unit = f" {metric.unit}" if metric.unit else ""
             alike = " and ".join(q.upper() for q in self.alike(one, metric))
             first, second = mean(one, metric), mean(other, metric)
@@ -297,7 +297,7 @@ class Results:
         return ". ".join(out) + "."
 
 
-def simulate(size: Size) -> Results:
+def simulate(size: Size) -> DemoResults:
     """Run all disciplines and replications on all cores.
 
     Parameters
@@ -329,10 +329,10 @@ def simulate(size: Size) -> Results:
     runs: dict[str, list[Run]] = {qdisc: [] for qdisc in QDISCS}
     for index, (qdisc, _) in enumerate(jobs):
         runs[qdisc].append(done[index])
-    return Results(size, rule, runs)
+    return DemoResults(size, rule, runs)
 
 
-def _goodputs(results: Results) -> Figure:
+def _goodputs(results: DemoResults) -> Figure:
     from ackclock.plot.figures import _axes
     from ackclock.plot.log_axis import make_logarithmic
     from ackclock.plot.style import line
@@ -356,7 +356,7 @@ def _goodputs(results: Results) -> Figure:
     return made
 
 
-def _comparison(results: Results) -> Figure:
+def _comparison(results: DemoResults) -> Figure:
     from ackclock.plot.style import line
 
     made = _figure(results, 9.2, 4.4)
@@ -384,7 +384,7 @@ def _comparison(results: Results) -> Figure:
     return made
 
 
-def _figure(results: Results, width: float = 7.2, height: float = 4.0) -> Figure:
+def _figure(results: DemoResults, width: float = 7.2, height: float = 4.0) -> Figure:
     from ackclock.plot.style import figure
 
     made = figure(None, width, height)
@@ -392,7 +392,7 @@ def _figure(results: Results, width: float = 7.2, height: float = 4.0) -> Figure
     return made
 
 
-def _record_recipe(results: Results, made: Figure, qdiscs: Sequence[str] = QDISCS) -> None:
+def _record_recipe(results: DemoResults, made: Figure, qdiscs: Sequence[str] = QDISCS) -> None:
     from ackclock.plot.style import recipe
 
     # Every seed draws other flows, so its scenarios have other hashes: those of the first
@@ -406,7 +406,7 @@ def _record_recipe(results: Results, made: Figure, qdiscs: Sequence[str] = QDISC
     )
 
 
-def _map(results: Results) -> Figure:
+def _map(results: DemoResults) -> Figure:
     from ackclock.plot import network_map
 
     runs = results.runs["fifo"]
@@ -420,7 +420,7 @@ def _map(results: Results) -> Figure:
     return made
 
 
-def _pictures(results: Results, out: Path, command: str) -> list[dict[str, str]]:
+def _pictures(results: DemoResults, out: Path, command: str) -> list[dict[str, str]]:
     """Write the figures; as SVG for the page, with their captions."""
     from ackclock._util.page import inline
     from ackclock.plot import save
@@ -450,7 +450,7 @@ def _pictures(results: Results, out: Path, command: str) -> list[dict[str, str]]
     return pictures
 
 
-def write(results: Results, out: Path, command: str) -> Path:
+def write(results: DemoResults, out: Path, command: str) -> Path:
     """Write figures, data and the page; without Matplotlib no figures.
 
     Parameters
@@ -498,7 +498,7 @@ def write(results: Results, out: Path, command: str) -> Path:
     return path
 
 
-def _write_values(results: Results, file: Path) -> None:
+def _write_values(results: DemoResults, file: Path) -> None:
     """Write what was measured of every run as CSV."""
     import csv
 

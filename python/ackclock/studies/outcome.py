@@ -12,10 +12,10 @@ from ackclock._util.page import save_report
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Outcome"]
+__all__ = ["StudyOutcome"]
 
 
-class Outcome(ABC):
+class StudyOutcome(ABC):
     """A finished study. Printing it gives its page.
 
     Attributes

@@ -103,7 +103,7 @@ def test_without_a_full_link_nothing_of_the_background_is_packets():
 
 def made_up(a, b, link, rtt, full):
     level = np.where(link == 0, 3.0, 5.0)
-    return bias.Flows(rtt, full, level * rtt**-a * full**-b, np.ones_like(rtt), link)
+    return bias.FlowGroup(rtt, full, level * rtt**-a * full**-b, np.ones_like(rtt), link)
 
 
 def test_exponents_are_found_where_they_are_known():

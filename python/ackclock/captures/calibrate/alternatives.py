@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ackclock.captures.calibrate.candidates import Candidate
-    from ackclock.captures.calibrate.estimate import Path
+    from ackclock.captures.calibrate.estimate import PathEstimate
     from ackclock.captures.trace import Floats, FlowTrace
 
 __all__ = ["METRICS", "Alternative", "try_alternatives"]
@@ -56,7 +56,7 @@ class Alternative:
 
 
 def try_alternatives(
-    path: Path,
+    path: PathEstimate,
     flow: FlowTrace,
     controls: Sequence[str],
     qdiscs: Sequence[str],

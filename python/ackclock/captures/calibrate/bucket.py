@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ackclock.captures.calibrate.value import Value
+from ackclock.captures.calibrate.value import EstimatedValue
 
 if TYPE_CHECKING:
     from ackclock.captures.calibrate.evidence import Evidence
@@ -34,7 +34,7 @@ _USED = 1.0
 
 def estimate_bucket(
     evidence: Evidence, rate_bps: float, rates: tuple[Floats, Floats, Floats]
-) -> Value | None:
+) -> EstimatedValue | None:
     """Estimate the bucket of a shaper [bytes on the wire]; None if the flow shows none.
 
     Parameters
@@ -64,7 +64,7 @@ def estimate_bucket(
     burst, packet = float(_exceed(times, delivered, rate).max()), evidence.size_bytes
     if burst < max(_LEAST * packet, _SHARPER * clumps):
         return None
-    return Value(burst + _USED * packet, burst, burst * 1.03 + 2.5 * packet + clumps)
+    return EstimatedValue(burst + _USED * packet, burst, burst * 1.03 + 2.5 * packet + clumps)
 
 
 def _exceed(times: Floats, delivered: Floats, rate: float) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from pathlib import Path as File
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ackclock._util.number_text import bounds, engineering, percent
@@ -12,7 +12,7 @@ from ackclock._util.page import inline, render
 from ackclock._util.text_table import table
 from ackclock.captures.calibrate.alternatives import METRICS, Alternative, try_alternatives
 from ackclock.captures.calibrate.candidates import KINDS
-from ackclock.captures.calibrate.estimate import Path, estimate
+from ackclock.captures.calibrate.estimate import PathEstimate, estimate
 from ackclock.captures.calibrate.evidence import Evidence, gather
 from ackclock.captures.calibrate.fitting import describe_sender, improve, list_senders
 from ackclock.captures.calibrate.replay import (
@@ -23,16 +23,16 @@ from ackclock.captures.calibrate.replay import (
     score,
 )
 from ackclock.captures.calibrate.scenario import MOST_SECONDS, centre, scenario_of
-from ackclock.captures.calibrate.search import NOT_KNOWN, Fit, Sender, search
+from ackclock.captures.calibrate.search import NOT_KNOWN, CandidateSender, Fit, search
 from ackclock.captures.read.measures import measure
 from ackclock.captures.read.read import read_trace
 from ackclock.captures.trace import CaptureError
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ackclock.captures.calibrate.value import Value
+    from ackclock.captures.calibrate.value import EstimatedValue
     from ackclock.captures.identify.identification import Identification
     from ackclock.captures.trace import FlowTrace
     from ackclock.scenario.scenario import Scenario
@@ -44,7 +44,7 @@ TRIED_SECONDS = 30.0
 
 
 @dataclass
-class Calibration(Outcome):
+class Calibration(StudyOutcome):
     """A calibrated path. Printing it gives its summary.
 
     Parameters
@@ -88,7 +88,7 @@ class Calibration(Outcome):
     digest: str
     flow: FlowTrace
     evidence: Evidence
-    path: Path
+    path: PathEstimate
     scenario: Scenario | None
     control: str
     is_assumed: bool
@@ -311,7 +311,7 @@ class Calibration(Outcome):
             ).items()
         }
         page = render(
-            File(__file__).with_name("calibration.html"),
+            Path(__file__).with_name("calibration.html"),
             name=self.name,
             flow=self.flow.name,
             path=self._path_rows(),
@@ -330,11 +330,11 @@ class Calibration(Outcome):
         return pages
 
 
-def _plain(value: Value | None) -> dict[str, float] | None:
+def _plain(value: EstimatedValue | None) -> dict[str, float] | None:
     return None if value is None else {"value": value.value, "low": value.low, "high": value.high}
 
 
-def _text(value: Value | None, unit: str) -> str:
+def _text(value: EstimatedValue | None, unit: str) -> str:
     if value is None:
         return "not known"
     middle, low, high = (engineering(x, unit) for x in (value.value, value.low, value.high))
@@ -350,7 +350,7 @@ def _quantity(name: str, value: float | None) -> str:
 
 
 def calibrate(
-    path: str | File,
+    path: str | Path,
     *,
     flow: int = 1,
     control: str | None = None,
@@ -386,7 +386,7 @@ def calibrate(
     progress
         Called with the share of runs that are finished.
     """
-    path = File(path)
+    path = Path(path)
     trace = read_trace(path, interface=interface, interval_s=interval_s)
     if not 1 <= flow <= len(trace.flows):
         raise CaptureError(f"{path}: there is no flow {flow}; it has 1 to {len(trace.flows)}")
@@ -427,7 +427,7 @@ def calibrate(
     return result
 
 
-def _replay(result: Calibration, senders: list[Sender], duration_s: float) -> None:
+def _replay(result: Calibration, senders: list[CandidateSender], duration_s: float) -> None:
     """Replay the flow on the nearest path of the search; without one, on what is known."""
     measured, size_bytes, name = result.flow, result.evidence.size_bytes, f"Path of {result.name}"
     nearest, sender = result.fit.nearest, result.fit.sender
@@ -459,6 +459,6 @@ def _replay(result: Calibration, senders: list[Sender], duration_s: float) -> No
     )
 
 
-def _digest(path: File) -> str:
+def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -10,7 +10,7 @@ import numpy as np
 from ackclock.captures.calibrate.scenario import Draw, centre
 
 if TYPE_CHECKING:
-    from ackclock.captures.calibrate.estimate import Path
+    from ackclock.captures.calibrate.estimate import PathEstimate
     from ackclock.captures.calibrate.observation import Observation
 
 __all__ = ["KINDS", "Candidate", "list_candidates", "vary"]
@@ -74,7 +74,7 @@ class Candidate:
 
 
 def list_candidates(
-    path: Path, measured: Observation, size_bytes: float, ratio: float
+    path: PathEstimate, measured: Observation, size_bytes: float, ratio: float
 ) -> list[Candidate]:
     """List what a flow's path may have been, a few candidates of each kind.
 

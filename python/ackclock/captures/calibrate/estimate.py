@@ -17,7 +17,7 @@ import numpy as np
 
 from ackclock.captures.calibrate.bucket import estimate_bucket
 from ackclock.captures.calibrate.others import estimate_others
-from ackclock.captures.calibrate.value import Value
+from ackclock.captures.calibrate.value import EstimatedValue
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ackclock.captures.calibrate.evidence import Evidence
     from ackclock.captures.trace import Floats
 
-__all__ = ["VARIES", "Path", "Value", "estimate"]
+__all__ = ["VARIES", "EstimatedValue", "PathEstimate", "estimate"]
 
 Drop = Literal["drop-tail", "aqm", "policer", "none", "not known"]
 
@@ -40,7 +40,7 @@ VARIES = 0.06
 
 
 @dataclass
-class Path:
+class PathEstimate:
     """A path, as far as a flow shows it.
 
     Parameters
@@ -75,20 +75,20 @@ class Path:
         Counts that the estimates rest on.
     """
 
-    rate_bps: Value | None = None
+    rate_bps: EstimatedValue | None = None
     least_rate_bps: float | None = None
     rates: tuple[Floats, Floats, Floats] = field(
         default_factory=lambda: (np.empty(0), np.empty(0), np.empty(0))
     )
-    base_s: Value | None = None
-    buffer_bytes: Value | None = None
+    base_s: EstimatedValue | None = None
+    buffer_bytes: EstimatedValue | None = None
     least_buffer_bytes: float | None = None
     drop: Drop = "not known"
-    loss: Value | None = None
+    loss: EstimatedValue | None = None
     varies: float | None = None
-    capacity_bps: Value | None = None
-    others: Value | None = None
-    bucket_bytes: Value | None = None
+    capacity_bps: EstimatedValue | None = None
+    others: EstimatedValue | None = None
+    bucket_bytes: EstimatedValue | None = None
     doubts: list[str] = field(default_factory=list)
     facts: dict[str, float] = field(default_factory=dict)
 
@@ -99,7 +99,7 @@ class Path:
         return rate.value if rate is not None else self.least_rate_bps or 0.0
 
 
-def estimate(evidence: Evidence) -> Path:
+def estimate(evidence: Evidence) -> PathEstimate:
     """Estimate a path.
 
     Parameters
@@ -107,7 +107,7 @@ def estimate(evidence: Evidence) -> Path:
     evidence
         What a flow shows.
     """
-    path = Path()
+    path = PathEstimate()
     if len(evidence.times_s) < 10 or evidence.duration_s <= 0:
         path.doubts.append("fewer than ten deliveries: nothing can be estimated")
         return path
@@ -144,7 +144,7 @@ def _queue_floor(evidence: Evidence, starts: Floats, ends: Floats) -> Floats:
     return floor
 
 
-def _estimate_rate(evidence: Evidence, path: Path) -> None:
+def _estimate_rate(evidence: Evidence, path: PathEstimate) -> None:
     mean = float(evidence.delivered_bytes[-1] - evidence.delivered_bytes[0]) * 8 * evidence.ratio
     mean /= evidence.duration_s
     if mean <= 0:
@@ -180,7 +180,7 @@ def _estimate_rate(evidence: Evidence, path: Path) -> None:
     middle = float(np.median(values))
     spread = float(1.4826 * np.median(np.abs(values - middle)))
     half = _Z * 1.25 * spread / np.sqrt(len(values)) + 0.002 * middle
-    path.rate_bps = Value(middle, middle - half, middle + half)
+    path.rate_bps = EstimatedValue(middle, middle - half, middle + half)
     low, high = np.percentile(values, [10, 90])
     path.varies = float(high - low) / 2 / middle
     path.capacity_bps, path.others, reason = estimate_others(evidence, path.rate_bps, path.rates)
@@ -201,7 +201,7 @@ def _contradicts(rates: Floats, busy: NDArray[np.bool_]) -> bool:
     return bool(few and np.median(rates[busy]) < np.percentile(rates, 90) / 2)
 
 
-def _estimate_base(evidence: Evidence, path: Path) -> None:
+def _estimate_base(evidence: Evidence, path: PathEstimate) -> None:
     rate = path.link_bps
     if not rate:
         return
@@ -212,7 +212,7 @@ def _estimate_base(evidence: Evidence, path: Path) -> None:
     high = float(min(evidence.rtts_s.min(), np.nanmin([evidence.handshake_s, np.inf])))
     if not evidence.has_packets:
         path.doubts.append("the base delay is the least that was logged; logs smooth round trips")
-    path.base_s = Value(base, min(low, base), max(high, base))
+    path.base_s = EstimatedValue(base, min(low, base), max(high, base))
 
 
 def _clusters(losses: Floats, gap_s: float) -> list[Floats]:
@@ -227,7 +227,7 @@ def _peak(evidence: Evidence, low_s: float, high_s: float) -> float:
     return float(evidence.rtts_s[a:b].max()) if b > a else float("nan")
 
 
-def _estimate_drops(evidence: Evidence, path: Path) -> None:
+def _estimate_drops(evidence: Evidence, path: PathEstimate) -> None:
     if path.base_s is None:
         return
     rate = path.link_bps
@@ -246,7 +246,7 @@ def _estimate_drops(evidence: Evidence, path: Path) -> None:
         path.drop = "none"
         path.doubts.append("nothing was lost: the buffer is at least the longest queue")
         sent = max(1, len(evidence.sent_times_s))
-        path.loss = Value(0.0, 0.0, 3 / sent) if evidence.has_packets else None
+        path.loss = EstimatedValue(0.0, 0.0, 3 / sent) if evidence.has_packets else None
         return
     reach = max(rtt, 4 * packet_s)
     peaks = np.array([_peak(evidence, g[0] - reach, g[0] + reach / 4) - base for g in groups])
@@ -261,7 +261,9 @@ def _estimate_drops(evidence: Evidence, path: Path) -> None:
         path.loss = None
 
 
-def _deny_drop_tail(evidence: Evidence, path: Path, *, is_random: bool, is_early: bool) -> None:
+def _deny_drop_tail(
+    evidence: Evidence, path: PathEstimate, *, is_random: bool, is_early: bool
+) -> None:
     """Say what is left where packets passed longer queues than any that lost some."""
     passed = "packets passed longer queues than those at which others were lost"
     if is_random:
@@ -275,7 +277,7 @@ def _deny_drop_tail(evidence: Evidence, path: Path, *, is_random: bool, is_early
 
 
 def _classify(
-    evidence: Evidence, path: Path, peaks: Floats, groups: list[Floats], rate: float
+    evidence: Evidence, path: PathEstimate, peaks: Floats, groups: list[Floats], rate: float
 ) -> None:
     packet_s = evidence.size_bytes * 8 / rate
     top = float(np.max(peaks))
@@ -323,7 +325,9 @@ def _classify(
             " and the buffer is at least the longest queue"
         )
         return
-    path.loss = _share(low_losses, sent) if low_losses else Value(0.0, 0.0, min(1.0, 3 / sent))
+    path.loss = (
+        _share(low_losses, sent) if low_losses else EstimatedValue(0.0, 0.0, min(1.0, 3 / sent))
+    )
     path.drop = "drop-tail"
     if path.rate_bps is None:
         path.doubts.append("without the rate the buffer is known in seconds alone")
@@ -338,10 +342,10 @@ def _classify(
     half = _Z * 1.25 * spread / np.sqrt(len(values)) + 1.5 * evidence.size_bytes
     speed = path.capacity_bps or path.rate_bps
     half += middle * (speed.high - speed.low) / 2 / rate
-    path.buffer_bytes = Value(middle, max(0.0, middle - half), middle + half)
+    path.buffer_bytes = EstimatedValue(middle, max(0.0, middle - half), middle + half)
 
 
-def _rate_of_policer(evidence: Evidence, path: Path) -> None:
+def _rate_of_policer(evidence: Evidence, path: PathEstimate) -> None:
     """While packets are dropped, what passes is what the bucket is filled with."""
     ends, rates, _ = path.rates
     if len(ends) < 4:
@@ -354,7 +358,7 @@ def _rate_of_policer(evidence: Evidence, path: Path) -> None:
     middle = float(np.median(values))
     spread = float(1.4826 * np.median(np.abs(values - middle)))
     half = _Z * 1.25 * spread / np.sqrt(len(values)) + 0.01 * middle
-    path.rate_bps = Value(middle, middle - half, middle + half)
+    path.rate_bps = EstimatedValue(middle, middle - half, middle + half)
 
 
 def _chance_of_random(evidence: Evidence, queues: Floats, limit_s: float) -> float:
@@ -394,10 +398,10 @@ def _losses_at_empty(
     return early, len(low) * float(np.mean(queues < limit_s))
 
 
-def _share(count: float, total: float) -> Value:
+def _share(count: float, total: float) -> EstimatedValue:
     """Wilson's interval of a share."""
     total = max(total, count)
     share = count / total
     middle = (share + _Z**2 / 2 / total) / (1 + _Z**2 / total)
     half = _Z / (1 + _Z**2 / total) * np.sqrt(share * (1 - share) / total + (_Z / 2 / total) ** 2)
-    return Value(share, max(0.0, float(middle - half)), min(1.0, float(middle + half)))
+    return EstimatedValue(share, max(0.0, float(middle - half)), min(1.0, float(middle + half)))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ackclock.captures.calibrate.alternatives import Alternative
-    from ackclock.captures.calibrate.estimate import Path
+    from ackclock.captures.calibrate.estimate import PathEstimate
     from ackclock.captures.trace import FlowTrace
 
 __all__ = ["draw_all"]
@@ -30,7 +30,10 @@ def _axes(picture: Figure, y: str) -> Axes:
 
 
 def draw_all(
-    path: Path, measured: FlowTrace, replayed: FlowTrace | None, alternatives: list[Alternative]
+    path: PathEstimate,
+    measured: FlowTrace,
+    replayed: FlowTrace | None,
+    alternatives: list[Alternative],
 ) -> dict[str, tuple[str, Figure]]:
     """Draw what there is, by name with title.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ackclock.captures.calibrate.search import NOT_KNOWN, Sender
+from ackclock.captures.calibrate.search import NOT_KNOWN, CandidateSender
 from ackclock.captures.identify.identification import NONE, SURE, identify_flow
 
 if TYPE_CHECKING:
-    from ackclock.captures.calibrate.estimate import Path
+    from ackclock.captures.calibrate.estimate import PathEstimate
     from ackclock.captures.calibrate.search import Fit
     from ackclock.captures.identify.identification import Identification
     from ackclock.captures.trace import FlowTrace
@@ -23,7 +23,7 @@ _ERAS = ("linux", "rfc")
 
 def list_senders(
     flow: FlowTrace, control: str | None, name: str
-) -> tuple[list[Sender], Identification | None]:
+) -> tuple[list[CandidateSender], Identification | None]:
     """List the senders that a flow may have had, and what `identify` says of it.
 
     Parameters
@@ -36,14 +36,14 @@ def list_senders(
         Name of the file.
     """
     if control is not None:
-        return [Sender(control, era) for era in _ERAS], None
+        return [CandidateSender(control, era) for era in _ERAS], None
     answer = identify_flow(flow, name)
     likely = [answer.answer] if answer.answer not in (NONE, "not known") else list(USUAL)
-    return [Sender(one, era) for one in likely for era in _ERAS], answer
+    return [CandidateSender(one, era) for one in likely for era in _ERAS], answer
 
 
 def describe_sender(
-    sender: Sender | None, control: str | None, answer: Identification | None
+    sender: CandidateSender | None, control: str | None, answer: Identification | None
 ) -> str:
     """Say which control sent a flow, and how that is known.
 
@@ -68,7 +68,7 @@ def describe_sender(
     return text
 
 
-def improve(path: Path, fit: Fit) -> Path:
+def improve(path: PathEstimate, fit: Fit) -> PathEstimate:
     """Join a path with what a search found, where closed forms show nothing or the wrong.
 
     Parameters

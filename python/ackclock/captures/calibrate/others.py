@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ackclock.captures.calibrate.value import Value
+from ackclock.captures.calibrate.value import EstimatedValue
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,8 +41,8 @@ _FEW = 0.02
 
 
 def estimate_others(
-    evidence: Evidence, rate_bps: Value, rates: tuple[Floats, Floats, Floats]
-) -> tuple[Value | None, Value | None, str]:
+    evidence: Evidence, rate_bps: EstimatedValue, rates: tuple[Floats, Floats, Floats]
+) -> tuple[EstimatedValue | None, EstimatedValue | None, str]:
     """Estimate the link's rate, and the share of it that others had.
 
     Parameters
@@ -83,10 +83,10 @@ def estimate_others(
     shares = 1 - windows[is_busy] / capacity
     middle = float(np.mean(shares))
     half = 1.96 * float(np.std(shares)) / np.sqrt(len(shares)) + 0.01
-    others = Value(max(0.0, middle), max(0.0, middle - half), min(1.0, middle + half))
+    others = EstimatedValue(max(0.0, middle), max(0.0, middle - half), min(1.0, middle + half))
     if others.low <= _FEW:
         return None, others, ""
-    link = Value(capacity, capacity * (1 - _NEAR / 2), capacity * (1 + _NEAR / 2))
+    link = EstimatedValue(capacity, capacity * (1 - _NEAR / 2), capacity * (1 + _NEAR / 2))
     return link, others, ""
 
 

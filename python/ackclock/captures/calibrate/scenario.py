@@ -10,7 +10,7 @@ import numpy as np
 from ackclock.errors import AckclockError
 
 if TYPE_CHECKING:
-    from ackclock.captures.calibrate.estimate import Path, Value
+    from ackclock.captures.calibrate.estimate import EstimatedValue, PathEstimate
     from ackclock.captures.trace import FlowTrace
     from ackclock.scenario.scenario import Scenario
 
@@ -31,7 +31,7 @@ class Draw:
     loss: float
 
 
-def _rate(path: Path) -> float:
+def _rate(path: PathEstimate) -> float:
     rate = path.rate_bps.value if path.rate_bps else path.least_rate_bps
     if not rate or path.base_s is None:
         raise AckclockError(
@@ -40,11 +40,11 @@ def _rate(path: Path) -> float:
     return rate
 
 
-def _least_buffer(path: Path, size: float) -> float:
+def _least_buffer(path: PathEstimate, size: float) -> float:
     return max(path.least_buffer_bytes or 0.0, 2 * size)
 
 
-def centre(path: Path, size_bytes: float) -> Draw:
+def centre(path: PathEstimate, size_bytes: float) -> Draw:
     """The most likely values.
 
     Parameters
@@ -66,7 +66,7 @@ def centre(path: Path, size_bytes: float) -> Draw:
     return Draw(rate, base, max(buffer * part, 2 * size_bytes), loss)
 
 
-def draw_from(path: Path, size_bytes: float, seed: int) -> Draw:
+def draw_from(path: PathEstimate, size_bytes: float, seed: int) -> Draw:
     """Values drawn from the intervals; where only a bound is known, up to four times as much.
 
     Parameters
@@ -81,7 +81,7 @@ def draw_from(path: Path, size_bytes: float, seed: int) -> Draw:
     rng = np.random.default_rng([seed, 66])
     middle = centre(path, size_bytes)
 
-    def normal(value: Value | None, otherwise: float) -> float:
+    def normal(value: EstimatedValue | None, otherwise: float) -> float:
         step = rng.normal()
         if value is None:
             return otherwise
@@ -103,7 +103,7 @@ def draw_from(path: Path, size_bytes: float, seed: int) -> Draw:
 
 
 def scenario_of(
-    path: Path,
+    path: PathEstimate,
     flow: FlowTrace,
     draw: Draw,
     *,
@@ -177,7 +177,7 @@ def scenario_of(
     return Scenario.from_data(document)
 
 
-def _steps(path: Path, draw: Draw, duration_s: float) -> list[dict[str, Any]]:
+def _steps(path: PathEstimate, draw: Draw, duration_s: float) -> list[dict[str, Any]]:
     """Rates over time, where they vary: means of the busy windows."""
     from ackclock.captures.calibrate.estimate import VARIES
 

@@ -23,16 +23,16 @@ from ackclock.captures.calibrate.observation import (
     observe_run,
 )
 from ackclock.captures.calibrate.scenario import scenario_of
-from ackclock.captures.calibrate.value import Value
+from ackclock.captures.calibrate.value import EstimatedValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ackclock.captures.calibrate.estimate import Path
+    from ackclock.captures.calibrate.estimate import PathEstimate
     from ackclock.captures.calibrate.evidence import Evidence
     from ackclock.captures.trace import FlowTrace
 
-__all__ = ["NOT_KNOWN", "SURE", "Fit", "Sender", "search"]
+__all__ = ["NOT_KNOWN", "SURE", "CandidateSender", "Fit", "search"]
 
 SURE = 0.5
 """Probability from which on a kind of queue is named."""
@@ -57,7 +57,7 @@ _STEP = 0.06
 
 
 @dataclass(frozen=True)
-class Sender:
+class CandidateSender:
     """A sender that a flow may have had.
 
     Parameters
@@ -73,7 +73,7 @@ class Sender:
 
 
 @dataclass(frozen=True)
-class Trial:
+class FitTrial:
     """A candidate with its distance."""
 
     candidate: Candidate
@@ -102,9 +102,9 @@ class Fit:
     """
 
     kinds: dict[str, float] = field(default_factory=dict)
-    best: dict[str, Trial] = field(default_factory=dict)
-    near: list[Trial] = field(default_factory=list)
-    sender: Sender | None = None
+    best: dict[str, FitTrial] = field(default_factory=dict)
+    near: list[FitTrial] = field(default_factory=list)
+    sender: CandidateSender | None = None
     runs: int = 0
     reason: str = ""
 
@@ -121,7 +121,7 @@ class Fit:
         """The nearest candidate of all."""
         return next((trial.candidate for trial in self.best.values()), None)
 
-    def interval(self, read: Callable[[Candidate], float]) -> Value | None:
+    def interval(self, read: Callable[[Candidate], float]) -> EstimatedValue | None:
         """A number of the nearest candidate, between those that are as near.
 
         Parameters
@@ -140,13 +140,15 @@ class Fit:
         ]
         value = read(best.candidate)
         low, high = min([value, *values]), max([value, *values])
-        return Value(value, low * (1 - _STEP), high * (1 + _STEP))
+        return EstimatedValue(value, low * (1 - _STEP), high * (1 + _STEP))
 
 
 class _Bench:
     """Runs candidates and measures how far they are."""
 
-    def __init__(self, path: Path, flow: FlowTrace, evidence: Evidence, sender: Sender) -> None:
+    def __init__(
+        self, path: PathEstimate, flow: FlowTrace, evidence: Evidence, sender: CandidateSender
+    ) -> None:
         self.path, self.flow, self.evidence, self.sender = path, flow, evidence, sender
         self.rate = path.rate_bps.value if path.rate_bps else path.least_rate_bps or 0.0
         self.step_s = max(0.01, 4 * evidence.size_bytes * 8 / self.rate)
@@ -156,7 +158,7 @@ class _Bench:
         """The first seconds of the flow."""
         return observe_evidence(self.evidence, self.step_s, until_s)
 
-    def measure(self, candidate: Candidate, until_s: float, seeds: Sequence[int]) -> Trial:
+    def measure(self, candidate: Candidate, until_s: float, seeds: Sequence[int]) -> FitTrial:
         """Run a candidate."""
         measured = self.observe(until_s)
         rows = []
@@ -173,15 +175,15 @@ class _Bench:
             ))  # fmt: skip
         self.runs += len(seeds)
         parts = {name: float(np.mean([row.get(name, 1.0) for row in rows])) for name in rows[0]}
-        return Trial(candidate, float(np.mean(list(parts.values()))), parts)
+        return FitTrial(candidate, float(np.mean(list(parts.values()))), parts)
 
 
 def search(
-    path: Path,
+    path: PathEstimate,
     flow: FlowTrace,
     evidence: Evidence,
     *,
-    senders: Sequence[Sender],
+    senders: Sequence[CandidateSender],
     workers: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Fit:
@@ -212,15 +214,17 @@ def search(
     measured = bench.observe(whole_s)
     if len(measured.losses_s) < _FEWEST_LOSSES:
         return Fit(reason="too few losses to distinguish kinds of queues")
-    latest: dict[str, Trial] = {}
+    latest: dict[str, FitTrial] = {}
 
     pool = ThreadPoolExecutor(workers)
 
-    def try_all(candidates: list[Candidate], until_s: float, seeds: Sequence[int]) -> list[Trial]:
+    def try_all(
+        candidates: list[Candidate], until_s: float, seeds: Sequence[int]
+    ) -> list[FitTrial]:
         trials = list(pool.map(lambda x: bench.measure(x, until_s, seeds), candidates))
         return sorted(trials, key=lambda trial: trial.distance)
 
-    def keep(trials: list[Trial]) -> list[Candidate]:
+    def keep(trials: list[FitTrial]) -> list[Candidate]:
         for kind in {trial.candidate.kind for trial in trials}:
             latest[kind] = next(trial for trial in trials if trial.candidate.kind == kind)
         chosen = trials[: max(2, round(_KEPT * len(trials)))]
@@ -230,7 +234,7 @@ def search(
                 chosen.append(trial)
         return [trial.candidate for trial in chosen]
 
-    def try_all_of(sender: Sender) -> list[Trial]:
+    def try_all_of(sender: CandidateSender) -> list[FitTrial]:
         bench.sender = sender
         return try_all(pilots, part_s, [1])
 
@@ -269,7 +273,7 @@ def search(
     return fit
 
 
-def _refuse(path: Path, evidence: Evidence) -> str:
+def _refuse(path: PathEstimate, evidence: Evidence) -> str:
     """Why a search would show nothing."""
     if not evidence.has_packets:
         return "counters do not show which queue a packet met"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Value"]
+__all__ = ["EstimatedValue"]
 
 
 @dataclass(frozen=True)
-class Value:
+class EstimatedValue:
     """A number with its interval."""
 
     value: float
     low: float
     high: float
 
-    def clip(self, low: float, high: float) -> Value:
+    def clip(self, low: float, high: float) -> EstimatedValue:
         """The same within bounds.
 
         Parameters
@@ -23,4 +23,4 @@ class Value:
         low, high
             The bounds.
         """
-        return Value(*(min(max(x, low), high) for x in (self.value, self.low, self.high)))
+        return EstimatedValue(*(min(max(x, low), high) for x in (self.value, self.low, self.high)))

@@ -14,7 +14,7 @@ from ackclock.captures.identify.training import LEFT_OUT, SAME
 from ackclock.captures.read.read import read_trace
 from ackclock.captures.trace import CaptureError
 from ackclock.errors import suggestion
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ NONE = "none of them"
 
 
 @dataclass
-class Identification(Outcome):
+class Identification(StudyOutcome):
     """The control of a flow, as far as its flight shows it. Printing it gives the answer.
 
     Parameters

@@ -12,7 +12,7 @@ from ackclock.captures.trace import EVENTS, SAMPLES, CaptureError, FlowTrace, Tr
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ackclock.captures.read.packets import Packets, Segment
+    from ackclock.captures.read.packets import CapturedSegment, Packets
     from ackclock.captures.trace import Position
 
 __all__ = ["flows_of_packets"]
@@ -28,7 +28,7 @@ End = tuple[bytes, int]
 @dataclass
 class _Connection:
     ends: tuple[End, End]
-    segments: list[Segment] = field(default_factory=list)
+    segments: list[CapturedSegment] = field(default_factory=list)
     syn: int | None = None
 
 
@@ -108,7 +108,7 @@ def _bytes(flow: FlowTrace) -> int:
     return int(flow.facts.get("stream_bytes", 0))
 
 
-def _connections(segments: list[Segment], path: Path) -> list[_Connection]:
+def _connections(segments: list[CapturedSegment], path: Path) -> list[_Connection]:
     current: dict[tuple[bool, End, End], _Connection] = {}
     connections: list[_Connection] = []
     for segment in segments:
@@ -129,7 +129,7 @@ def _connections(segments: list[Segment], path: Path) -> list[_Connection]:
     return connections
 
 
-def _one_point(connection: _Connection, number: int) -> tuple[list[Segment], bool]:
+def _one_point(connection: _Connection, number: int) -> tuple[list[CapturedSegment], bool]:
     """The packets of a connection as one place saw them, and whether several places did."""
     sender = connection.ends[number]
     data = [s for s in connection.segments if s.source == sender and s.payload]
@@ -154,7 +154,7 @@ def _one_point(connection: _Connection, number: int) -> tuple[list[Segment], boo
 def _flow(
     connection: _Connection,
     number: int,
-    segments: list[Segment],
+    segments: list[CapturedSegment],
     zero: int,
     homes: dict[bytes, int],
 ) -> FlowTrace | None:
@@ -191,7 +191,7 @@ def _flow(
 
 
 def _handshake(
-    segments: list[Segment], sender: End
+    segments: list[CapturedSegment], sender: End
 ) -> tuple[tuple[float | None, float | None], int]:
     """Halves of the round trip: from the capture to the sender, and to the receiver [s].
 
@@ -214,7 +214,7 @@ def _handshake(
     return ((near, far) if opener == sender else (far, near)), size
 
 
-def _doubt(flow: FlowTrace, segments: list[Segment], sender: End) -> None:
+def _doubt(flow: FlowTrace, segments: list[CapturedSegment], sender: End) -> None:
     facts, doubts = flow.facts, flow.doubts
     if not facts["acknowledgements"]:
         doubts.append("only data were captured, no acknowledgements: no round trips and no flight")
@@ -241,7 +241,7 @@ def _doubt(flow: FlowTrace, segments: list[Segment], sender: End) -> None:
     facts["mss"] = mss
 
 
-def _mss(segments: list[Segment], sender: End) -> int | None:
+def _mss(segments: list[CapturedSegment], sender: End) -> int | None:
     """The largest segment that the receiver's SYN allows."""
     for segment in segments[:20]:
         if segment.flags & _SYN and segment.source != sender:
@@ -256,7 +256,7 @@ def _mss(segments: list[Segment], sender: End) -> int | None:
     return None
 
 
-def _datagrams(data: list[Segment], zero: int) -> FlowTrace:
+def _datagrams(data: list[CapturedSegment], zero: int) -> FlowTrace:
     rows = [((s.time_ns - zero) / 1e9, 0, i, i + 1, s.size) for i, s in enumerate(data)]
     rows += [
         ((s.time_ns - zero) / 1e9, 7, i, i + 1, s.size) for i, s in enumerate(data) if s.ecn == 3

@@ -16,7 +16,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from ackclock.captures.read.connections import flows_of_packets
-from ackclock.captures.read.packets import MOST_PACKETS, Packets, Segment
+from ackclock.captures.read.packets import MOST_PACKETS, CapturedSegment, Packets
 from ackclock.captures.trace import CaptureError
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _end(text: str, packets: Packets) -> End:
     return name, int(port)
 
 
-def _segments(sights: list[_Sight], doubts: list[str]) -> Iterable[Segment]:
+def _segments(sights: list[_Sight], doubts: list[str]) -> Iterable[CapturedSegment]:
     """Segments of the packets between two ends."""
     if not all(sight.kind in ("tcp", "ack") for sight in sights):
         return [_datagram(sight) for sight in sights]
@@ -186,14 +186,14 @@ def _segments(sights: list[_Sight], doubts: list[str]) -> Iterable[Segment]:
     return _numbered_segments(sights)
 
 
-def _datagram(sight: _Sight) -> Segment:
-    return Segment(
+def _datagram(sight: _Sight) -> CapturedSegment:
+    return CapturedSegment(
         sight.time_ns, sight.node, sight.source, sight.target, -1, 0, 0, 0, sight.size, sight.size,
         3 if sight.flags[4] == "E" else 0, -1, -1, (), -1, b"",
     )  # fmt: skip
 
 
-def _numbered_segments(sights: list[_Sight]) -> Iterator[Segment]:
+def _numbered_segments(sights: list[_Sight]) -> Iterator[CapturedSegment]:
     """Segments whose numbers count packets.
 
     A request for a connection is packet 0 and shows how long headers are; without it sizes are
@@ -211,7 +211,7 @@ def _numbered_segments(sights: list[_Sight]) -> Iterator[Segment]:
         echoes = sight.flags[0] == "C" and not is_first
         flags |= (_ECE if echoes else 0) | (_CWR if sight.flags[3] == "A" else 0)
         start = (sight.number + (0 if has_request else 1)) * payload
-        yield Segment(
+        yield CapturedSegment(
             sight.time_ns, sight.node, sight.source, sight.target, flags,
             0 if is_ack else (payload - 1 if is_first else start) & 0xFFFFFFFF,
             start + payload & 0xFFFFFFFF if is_ack else 0, 0,
@@ -220,19 +220,19 @@ def _numbered_segments(sights: list[_Sight]) -> Iterator[Segment]:
         )  # fmt: skip
 
 
-def _full_segment(sight: _Sight) -> Segment:
+def _full_segment(sight: _Sight) -> CapturedSegment:
     """A segment of FullTcp with its header."""
     ack, flags, size = sight.header or (0, 0, 0)
-    return Segment(
+    return CapturedSegment(
         sight.time_ns, sight.node, sight.source, sight.target, flags & 255,
         sight.number & 0xFFFFFFFF, max(0, ack) & 0xFFFFFFFF, 0, max(0, sight.size - size),
         sight.size, 3 if sight.flags[4] == "E" else 0, -1, -1, (), -1, b"",
     )  # fmt: skip
 
 
-def _bare_segment(sight: _Sight) -> Segment:
+def _bare_segment(sight: _Sight) -> CapturedSegment:
     """A segment of FullTcp without its header."""
-    return Segment(
+    return CapturedSegment(
         sight.time_ns, sight.node, sight.source, sight.target, 0, sight.number & 0xFFFFFFFF, 0, 0,
         max(0, sight.size - _HEADER), sight.size, 3 if sight.flags[4] == "E" else 0, -1, -1, (), -1,
         b"",

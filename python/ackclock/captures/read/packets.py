@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["MOST_PACKETS", "Packets", "Segment", "is_capture", "read_packets"]
+__all__ = ["MOST_PACKETS", "CapturedSegment", "Packets", "is_capture", "read_packets"]
 
 MOST_PACKETS = 2_000_000
 """Most packets of a file."""
@@ -42,7 +42,7 @@ _KINDS_OF_PPP = {0x21: 0x0800, 0x57: 0x86DD}
 """Numbers of protocols of PPP, and those of Ethernet."""
 
 
-class Segment(NamedTuple):
+class CapturedSegment(NamedTuple):
     """A TCP segment, or a datagram (`flags` is -1)."""
 
     time_ns: int
@@ -92,7 +92,7 @@ class Packets:
     """
 
     form: str
-    segments: list[Segment] = field(default_factory=list)
+    segments: list[CapturedSegment] = field(default_factory=list)
     packets: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     resolution_ns: float = 1.0
@@ -279,7 +279,7 @@ def _pcapng_frame(
 
 def _decode(
     time_ns: int, point: int, link_type: int, length: int, data: bytes, result: Packets
-) -> Segment | None:
+) -> CapturedSegment | None:
     import dpkt
 
     try:
@@ -326,7 +326,7 @@ def _network_layer(dpkt: Any, link_type: int, data: bytes) -> tuple[Any, int]:
 
 def _transport_layer(
     dpkt: Any, time_ns: int, point: int, length: int, packet: Any, result: Packets
-) -> Segment | None:
+) -> CapturedSegment | None:
     if isinstance(packet, dpkt.ip.IP):
         if packet.offset & 0x1FFF:
             result.leave_out("fragment")
@@ -341,13 +341,13 @@ def _transport_layer(
     if isinstance(segment, dpkt.tcp.TCP):
         payload = max(0, size - headers - segment.off * 4)
         tsval, tsecr, sacks = _tcp_options(segment.opts)
-        return Segment(
+        return CapturedSegment(
             time_ns, point, (packet.src, segment.sport), (packet.dst, segment.dport),
             segment.flags & 255, segment.seq, segment.ack, segment.win, payload, size, ecn,
             tsval, tsecr, sacks, ident, segment.opts if segment.flags & 2 else b"",
         )  # fmt: skip
     if isinstance(segment, dpkt.udp.UDP):
-        return Segment(
+        return CapturedSegment(
             time_ns, point, (packet.src, segment.sport), (packet.dst, segment.dport), -1, 0, 0, 0,
             max(0, size - headers - 8), size, ecn, -1, -1, (), ident, b"",
         )  # fmt: skip

@@ -10,7 +10,7 @@ from ackclock._util.page import inline, render
 from ackclock._util.text_table import table
 from ackclock.captures.read.measures import measure
 from ackclock.captures.read.read import read_trace
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,7 @@ _TITLES = {
 }
 
 
-class Reading(Outcome):
+class Reading(StudyOutcome):
     """A file that was read. Printing it gives its summary.
 
     Parameters

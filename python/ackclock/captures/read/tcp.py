@@ -24,7 +24,7 @@ from ackclock.captures.read.ranges import RangeSet
 from ackclock.captures.trace import EVENTS, KINDS, SAMPLES, FlowTrace, columns
 
 if TYPE_CHECKING:
-    from ackclock.captures.read.packets import Segment
+    from ackclock.captures.read.packets import CapturedSegment
     from ackclock.captures.trace import Position
 
 __all__ = ["Direction"]
@@ -81,7 +81,7 @@ class Direction:
         """The number of a byte, counted from the first of the stream, that is nearest another."""
         return near + _to_signed(number - self.first - near)
 
-    def send(self, time_s: float, segment: Segment) -> None:
+    def send(self, time_s: float, segment: CapturedSegment) -> None:
         """Take a packet from the sender.
 
         Parameters
@@ -128,7 +128,9 @@ class Direction:
         self.high = max(self.high, end)
         self._sample(time_s)
 
-    def _kind(self, time_s: float, segment: Segment, start: int, end: int, *, is_new: bool) -> int:
+    def _kind(
+        self, time_s: float, segment: CapturedSegment, start: int, end: int, *, is_new: bool
+    ) -> int:
         if start >= self.high:
             return _SENT
         if not is_new:
@@ -187,7 +189,7 @@ class Direction:
         if kind == _LOST:
             self.rows[row] = time_s, _SPURIOUS, start, end, size
 
-    def acknowledge(self, time_s: float, segment: Segment) -> None:
+    def acknowledge(self, time_s: float, segment: CapturedSegment) -> None:
         """Take a packet from the receiver.
 
         Parameters
@@ -226,7 +228,7 @@ class Direction:
             self.least_rtt = min(self.least_rtt, sample)
         self._sample(time_s)
 
-    def _count_duplicate(self, segment: Segment, ack: int) -> None:
+    def _count_duplicate(self, segment: CapturedSegment, ack: int) -> None:
         """Count what duplicate acknowledgements without SACK report: a packet each (RFC 5681)."""
         if self.has_sacks:
             self.duplicates = 0
@@ -238,7 +240,7 @@ class Direction:
             self.duplicates = min(most, self.duplicates + self.largest)
         self.window = segment.window
 
-    def _take_sacks(self, time_s: float, segment: Segment, ack: int) -> float | None:
+    def _take_sacks(self, time_s: float, segment: CapturedSegment, ack: int) -> float | None:
         sample = None
         for index, (left, right) in enumerate(segment.sacks):
             low = self._position_of(left, ack)
@@ -261,7 +263,7 @@ class Direction:
                 sample = newest if newest is not None else sample
         return sample
 
-    def _mark(self, time_s: float, segment: Segment, start: int, end: int) -> float | None:
+    def _mark(self, time_s: float, segment: CapturedSegment, start: int, end: int) -> float | None:
         number = bisect_left(self.starts, start, self.head)
         sample = None
         while number < len(self.starts) and self.starts[number] < end:
@@ -273,7 +275,7 @@ class Direction:
             number += 1
         return sample
 
-    def _judge(self, time_s: float, segment: Segment, record: list[Any]) -> None:
+    def _judge(self, time_s: float, segment: CapturedSegment, record: list[Any]) -> None:
         """Whether what was sent again had arrived before."""
         again_s, lost, tsval = record[2], record[4], record[5]
         if again_s is None:
@@ -282,7 +284,7 @@ class Direction:
         if (older and not segment.sacks) or time_s - again_s < self.least_rtt * (1 - 1e-9):
             self._is_spurious(lost)
 
-    def _take_cumulative(self, time_s: float, segment: Segment, ack: int) -> float | None:
+    def _take_cumulative(self, time_s: float, segment: CapturedSegment, ack: int) -> float | None:
         for start, end in self.acked.add(self.una, ack):
             self.delivered += end - start
             self.rows.append((time_s, _ACKED, start, end, 0))

@@ -65,11 +65,11 @@ def adversary(
     from ackclock._util.progress import Bar
     from ackclock._util.units import parse, quantity_problem, typed_problem
     from ackclock.studies.adversary.arena import Arena
-    from ackclock.studies.adversary.found import Found
+    from ackclock.studies.adversary.result import AdversaryResult
     from ackclock.studies.adversary.search import adversary as search
 
     if out is not None:
-        may_replace(out, Found.MARKER)
+        may_replace(out, AdversaryResult.MARKER)
     controls = dict(_controls([control, *_split(against)]))
     if best and last:
         raise click.UsageError("--best and --last search different patterns; expected one of them")
@@ -83,10 +83,10 @@ def adversary(
 
     def arena(given: Any) -> Arena:
         checked_arena = Arena(controls, peak_bps, flows, duration_s, dict(given))
-        from ackclock.studies.adversary.shape import Shape
+        from ackclock.studies.adversary.shape import PathShape
 
         for name in controls:
-            checked_arena.scenario(Shape(((1.0, 5.0),)), name, 1).check()
+            checked_arena.scenario(PathShape(((1.0, 5.0),)), name, 1).check()
         return checked_arena
 
     checked_arena = with_changes(changes, arena)

@@ -74,19 +74,19 @@ def compare(
     from ackclock.dossier.bind import read_control, read_others
     from ackclock.dossier.compare import compare as work
     from ackclock.dossier.compare import named_apart, predict_all
-    from ackclock.dossier.comparison import Comparison
+    from ackclock.dossier.comparison import ControlComparison
     from ackclock.dossier.read import read
-    from ackclock.dossier.run import Task
+    from ackclock.dossier.run import DossierTask
 
     if not 2 <= len(controls) <= MOST:
         raise click.UsageError(f"{len(controls)} controls are named; expected two or three")
     # Before the runs, so that no result is lost to a folder that cannot be written.
     if out is not None:
-        may_replace(out, Comparison.MARKER)
+        may_replace(out, ControlComparison.MARKER)
     judged_profile = read(profile)
     rivals = read_others(list(split(against)), judged_profile, Path())
     tasks = [
-        Task(
+        DossierTask(
             judged_profile, control, rivals, tier=tier, only=only,
             seed=seed if seed != 1 else None, reps=reps, with_audits=False,
         )
@@ -99,5 +99,5 @@ def compare(
         return
     means.report(plan.sentence)
     comparison_results = work(tasks, means)
-    comparison = Comparison(comparison_results.results, comparison_results.pairs)
+    comparison = ControlComparison(comparison_results.results, comparison_results.pairs)
     deliver(comparison, out, command_line(), as_json=as_json, quiet=quiet)

@@ -11,13 +11,13 @@ from ackclock.cli.options import print_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ackclock.studies.outcome import Outcome
+    from ackclock.studies.outcome import StudyOutcome
 
 __all__ = ["deliver", "print_plan"]
 
 
 def deliver(
-    outcome: Outcome, out: Path | None, command: str, *, as_json: bool, quiet: bool
+    outcome: StudyOutcome, out: Path | None, command: str, *, as_json: bool, quiet: bool
 ) -> None:
     """Write the report, then print its page or its data.
 

@@ -110,7 +110,7 @@ def evaluate_profile(
     from ackclock.dossier.bind import read_control, read_others
     from ackclock.dossier.dossier import Dossier
     from ackclock.dossier.read import read
-    from ackclock.dossier.run import Task, evaluate, predict
+    from ackclock.dossier.run import DossierTask, evaluate, predict
 
     # Before the runs, so that no result is lost to a folder that cannot be written.
     if out is not None:
@@ -120,7 +120,7 @@ def evaluate_profile(
     before = None
     if baseline is not None:
         before = load_baseline(baseline, judged_profile.name, tier, chosen_seed)
-    task = Task(
+    task = DossierTask(
         judged_profile,
         read_control(control, Path()),
         read_others(list(split(against)), judged_profile, Path()),

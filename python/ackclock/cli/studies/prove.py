@@ -91,7 +91,7 @@ def prove(
     from ackclock.prove.proof import Proof
     from ackclock.prove.prove import prove as work
     from ackclock.prove.question import make_question
-    from ackclock.prove.solvers import Limits
+    from ackclock.prove.solvers import SolverLimits
 
     if theorems:
         if claim is not None:
@@ -124,7 +124,7 @@ def prove(
         raise click.ClickException(missing)
     with Bar(f"prove {control}", is_shown=not quiet) as progress:
         periods = tuple(range(2, longest + 1, 2))
-        limits = Limits.within(CLAIM_S if seconds is None else seconds)
+        limits = SolverLimits.within(CLAIM_S if seconds is None else seconds)
         proof = work(question, limits=limits, periods=periods, progress=progress)
         if proof.replay is not None:
             elsewhere = replay_elsewhere(proof.replay, question.relation, question.claim, where)
@@ -141,7 +141,7 @@ def _check_theorems(
     from ackclock._util.output_folder import may_replace
     from ackclock._util.progress import Bar
     from ackclock.cli.extras import missing_of
-    from ackclock.prove.solvers import Limits
+    from ackclock.prove.solvers import SolverLimits
     from ackclock.prove.theorems import Theorems, check_theorems
 
     if out is not None:
@@ -149,7 +149,7 @@ def _check_theorems(
     if missing := missing_of("prove"):
         raise click.ClickException(missing)
     with Bar("theorems", is_shown=not quiet) as progress:
-        limits = Limits() if seconds is None else Limits.within(seconds)
+        limits = SolverLimits() if seconds is None else SolverLimits.within(seconds)
         checked = check_theorems(control, limits=limits, progress=progress)
     deliver(checked, out, command_line(), as_json=as_json, quiet=quiet)
     if quiet and not as_json:

@@ -13,7 +13,7 @@ from ackclock.cli.options import FILE, JSON, QUIET, SET, load_scenario, print_js
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ackclock.studies.twin.survey import Survey
+    from ackclock.studies.twin.survey import TheorySurvey
     from ackclock.studies.twin.twin import Twin
 
 __all__ = ["paper_survey", "twin"]
@@ -64,7 +64,7 @@ def twin(
     """
     if (file is None) == (paper is None):
         raise click.UsageError("expected FILE or --paper PAPER")
-    comparison: Twin | Survey
+    comparison: Twin | TheorySurvey
     if paper is not None:
         if changes:
             raise click.UsageError("--set is for FILE; a paper's runs are as its folder has them")
@@ -90,7 +90,7 @@ def _of_file(file: Path, changes: tuple[str, ...]) -> Twin:
     return compare(load(file / "scenario.toml"), load_run(file))
 
 
-def paper_survey(paper: str, tier: str, most: int, *, with_bar: bool) -> Survey:
+def paper_survey(paper: str, tier: str, most: int, *, with_bar: bool) -> TheorySurvey:
     """Run packet-level cases of a paper, with one seed each, beside the laws.
 
     Parameters
@@ -112,7 +112,7 @@ def paper_survey(paper: str, tier: str, most: int, *, with_bar: bool) -> Survey:
     from ackclock.reproduce.read.folder import read
     from ackclock.reproduce.run.studies import cases_of
     from ackclock.scenario.scenario import Scenario
-    from ackclock.studies.twin.survey import Survey
+    from ackclock.studies.twin.survey import TheorySurvey
     from ackclock.studies.twin.twin import compare
 
     every = [
@@ -121,7 +121,7 @@ def paper_survey(paper: str, tier: str, most: int, *, with_bar: bool) -> Survey:
     cases = every[:: -(-len(every) // most)] if every else []
     costs = [case.cost().cpu_s for _, case in cases]
     total, spent = sum(costs), 0.0
-    survey = Survey()
+    survey = TheorySurvey()
     with Bar(f"{paper}: {len(cases)} runs", is_shown=with_bar) as update:
         for (label, case), cost in zip(cases, costs, strict=True):
             survey.add(label, compare(case))

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from ackclock.course.tasks.task import Item
 
-__all__ = ["Limits", "run_student"]
+__all__ = ["StudentLimits", "run_student"]
 
 
 @dataclass(frozen=True)
-class Limits:
+class StudentLimits:
     """What one student's code may use.
 
     Attributes
@@ -48,7 +48,7 @@ class Limits:
 
 
 def run_student(
-    kind: str, file: Path, items: Sequence[Item], limits: Limits
+    kind: str, file: Path, items: Sequence[Item], limits: StudentLimits
 ) -> tuple[Measured, Holds | None]:
     """Run one student's file on all items.
 
@@ -103,7 +103,9 @@ def _plain_environment() -> dict[str, str]:
     return {**kept, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
-def _wait(process: subprocess.Popen[bytes], job: bytes, limits: Limits) -> tuple[str, str, bool]:
+def _wait(
+    process: subprocess.Popen[bytes], job: bytes, limits: StudentLimits
+) -> tuple[str, str, bool]:
     slept = False
     try:
         out, report = process.communicate(job, timeout=limits.wall_s)
@@ -138,7 +140,7 @@ def _read_results(
     report: str,
     code: int,
     file: Path,
-    limits: Limits,
+    limits: StudentLimits,
     *,
     slept: bool,
 ) -> tuple[Measured, Holds | None]:
@@ -168,7 +170,7 @@ def _of_error(error: dict[str, str], file: Path, item: str) -> str:
     return f"{_place(file, line)}: {raised} (on {item})"
 
 
-def _of_end(report: str, code: int, file: Path, limits: Limits, *, slept: bool) -> str:
+def _of_end(report: str, code: int, file: Path, limits: StudentLimits, *, slept: bool) -> str:
     place = _place(file, line_of(report, str(file), innermost_first=True))
     if slept:
         return f"{place}: was still there after {limits.wall_s:g} s, waiting; it was ended"

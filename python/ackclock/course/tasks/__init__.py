@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ackclock.course.tasks.task import Task
+    from ackclock.course.tasks.task import CourseTask
 
 __all__ = ["TASKS", "find_task"]
 
@@ -20,7 +20,7 @@ TASKS = {
 """Classes by the name that sheets have for them."""
 
 
-def find_task(kind: str) -> Task:
+def find_task(kind: str) -> CourseTask:
     """Make a task.
 
     Parameters
@@ -29,5 +29,5 @@ def find_task(kind: str) -> Task:
         As in ``task.kind`` of a sheet.
     """
     module, _, name = TASKS[kind].partition(":")
-    task: Task = getattr(import_module(module), name)()
+    task: CourseTask = getattr(import_module(module), name)()
     return task

@@ -16,7 +16,7 @@ from ackclock.course.tasks.task import Item, Measured
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ackclock.course.tasks.source import Entry
+    from ackclock.course.tasks.source import SourceEntry
 
 __all__ = ["ClassifierTask", "confusion", "labelled_runs", "load_function"]
 
@@ -149,7 +149,7 @@ class ClassifierTask:
 
     FILE: ClassVar = "classify.py"
 
-    def find_entry(self, file: Path) -> Entry:
+    def find_entry(self, file: Path) -> SourceEntry:
         """Find ``classify``."""
         return function_named(file, "classify")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ackclock.course.tasks.source import Entry
+    from ackclock.course.tasks.source import SourceEntry
 
 __all__ = ["ControlTask", "mean_score", "measure", "read_traces", "score"]
 
@@ -138,7 +138,7 @@ class ControlTask:
 
     FILE: ClassVar = "control.py"
 
-    def find_entry(self, file: Path) -> Entry:
+    def find_entry(self, file: Path) -> SourceEntry:
         """Find the class under ``@ac.control``."""
         return control_class(file)
 

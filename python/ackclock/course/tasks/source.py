@@ -10,7 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["Entry", "NotUsableError", "control_class", "function_named", "line_of", "read_source"]
+__all__ = [
+    "NotUsableError",
+    "SourceEntry",
+    "control_class",
+    "function_named",
+    "line_of",
+    "read_source",
+]
 
 MOST_BYTES = 1 << 20
 """A larger file is no student's control."""
@@ -20,7 +27,7 @@ class NotUsableError(Exception):
     """Why a file cannot be graded, in one sentence that names the line where there is one."""
 
 
-class Entry(NamedTuple):
+class SourceEntry(NamedTuple):
     """What is called in a file."""
 
     name: str
@@ -53,7 +60,7 @@ def read_source(file: Path) -> ast.Module:
         raise NotUsableError(f"{file.name} is not Python: {error}") from None
 
 
-def control_class(file: Path) -> Entry:
+def control_class(file: Path) -> SourceEntry:
     """Find the one class that is decorated as a control.
 
     Parameters
@@ -71,7 +78,7 @@ def control_class(file: Path) -> Entry:
     return _single(file, controls, "class under @ac.control")
 
 
-def function_named(file: Path, name: str) -> Entry:
+def function_named(file: Path, name: str) -> SourceEntry:
     """Find a function at the top of a file.
 
     Parameters
@@ -91,7 +98,9 @@ def function_named(file: Path, name: str) -> Entry:
     return _single(file, named, f"def {name}(run)")
 
 
-def _single(file: Path, nodes: Sequence[ast.ClassDef | ast.FunctionDef], expected: str) -> Entry:
+def _single(
+    file: Path, nodes: Sequence[ast.ClassDef | ast.FunctionDef], expected: str
+) -> SourceEntry:
     if not nodes:
         raise NotUsableError(f"{file.name} has no {expected}; expected one")
     if len(nodes) > 1:
@@ -99,7 +108,7 @@ def _single(file: Path, nodes: Sequence[ast.ClassDef | ast.FunctionDef], expecte
         raise NotUsableError(
             f"{file.name}, lines {lines}: {len(nodes)} times {expected}; expected one"
         )
-    return Entry(nodes[0].name, nodes[0].lineno)
+    return SourceEntry(nodes[0].name, nodes[0].lineno)
 
 
 def _is_control(decorator: ast.expr) -> bool:

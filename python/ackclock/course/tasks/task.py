@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ackclock.course.tasks.source import Entry
+    from ackclock.course.tasks.source import SourceEntry
 
-__all__ = ["Item", "Measured", "Task"]
+__all__ = ["CourseTask", "Item", "Measured"]
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class Measured:
     cpu_s: float = 0.0
 
 
-class Task(Protocol):
+class CourseTask(Protocol):
     """A kind of task."""
 
     FILE: str
     """Name of the file that a student hands in."""
 
-    def find_entry(self, file: Path) -> Entry:
+    def find_entry(self, file: Path) -> SourceEntry:
         """Find what is called in a student's file, without running it.
 
         Raises

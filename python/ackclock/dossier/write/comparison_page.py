@@ -14,7 +14,7 @@ from ackclock.dossier.write.page import write_measured
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.dossier.compare import Compared, Difference, Pair
+    from ackclock.dossier.compare import Compared, ControlDifference, ControlPair
 
 __all__ = ["page", "sentences", "write_html"]
 
@@ -27,7 +27,7 @@ RULE = (
 )
 
 
-def sentences(compared: Compared, pair: Pair) -> list[str]:
+def sentences(compared: Compared, pair: ControlPair) -> list[str]:
     """Write what follows from the intervals of two controls.
 
     Parameters
@@ -54,7 +54,7 @@ def sentences(compared: Compared, pair: Pair) -> list[str]:
     return lines
 
 
-def _verdicts(compared: Compared, pair: Pair) -> Iterator[str]:
+def _verdicts(compared: Compared, pair: ControlPair) -> Iterator[str]:
     columns = [compared.names.index(name) for name in pair.names]
     for which in (0, 1):
         met = [
@@ -68,13 +68,13 @@ def _verdicts(compared: Compared, pair: Pair) -> Iterator[str]:
             yield f"{pair.names[which]} meets and {other} does not: {'; '.join(met)}."
 
 
-def _won(pair: Pair, which: int, family: str) -> str:
+def _won(pair: ControlPair, which: int, family: str) -> str:
     wins = pair.wins(which, family)
     of = sum(one.family == family for one in pair.differences)
     return f"{pair.names[which]} is better in {len(wins)} of {of}, most in {_largest(wins[0])}"
 
 
-def _largest(difference: Difference) -> str:
+def _largest(difference: ControlDifference) -> str:
     change = difference.change
     values = [change.before, change.after]
     if difference.winner == 1:
@@ -122,11 +122,11 @@ def page(compared: Compared) -> str:
     return "\n".join(lines)
 
 
-def _versus(pair: Pair) -> str:
+def _versus(pair: ControlPair) -> str:
     return f"{pair.names[0]} : {pair.names[1]}"
 
 
-def _count(pair: Pair, id_: str) -> str:
+def _count(pair: ControlPair, id_: str) -> str:
     inside = [one for one in pair.differences if one.change.id == id_]
     if not inside:
         return "-"
@@ -212,7 +212,7 @@ def write_html(compared: Compared, folder: Path, command: str) -> str:
     )
 
 
-def _table(pair: Pair, family: str) -> list[list[str]]:
+def _table(pair: ControlPair, family: str) -> list[list[str]]:
     """Numbers of a family that differ significantly, the largest difference first."""
     significant = sorted(
         (*pair.wins(0, family), *pair.wins(1, family)),

@@ -10,7 +10,7 @@ from ackclock.dossier.form import STANDINGS, VERDICTS
 
 if TYPE_CHECKING:
     from ackclock.dossier.finding import Finding
-    from ackclock.dossier.rows import Row
+    from ackclock.dossier.rows import RequirementRow
 
 __all__ = ["answer", "away", "order", "page", "standing", "write_measured"]
 
@@ -62,7 +62,7 @@ def standing(dossier: Finding) -> str:
     return "" if is_whole else f"Of them {', '.join(counts)}."
 
 
-def write_measured(row: Row) -> str:
+def write_measured(row: RequirementRow) -> str:
     """Write the number that decides, with its interval and unit.
 
     Parameters
@@ -86,7 +86,7 @@ def away(distance: float | None) -> str:
     Parameters
     ----------
     distance
-        As of `ackclock.dossier.rows.Number`.
+        As of `ackclock.dossier.rows.MeasuredNumber`.
     """
     return "-" if distance is None else percent(distance, 0, sign=True)
 

@@ -18,7 +18,7 @@ from ackclock.reproduce.write.html import figure_on_page
 if TYPE_CHECKING:
     from ackclock.dossier.audits import Audited
     from ackclock.dossier.finding import Finding
-    from ackclock.dossier.rows import Row
+    from ackclock.dossier.rows import RequirementRow
 
 __all__ = ["write_figures", "write_html", "write_studies"]
 
@@ -139,7 +139,7 @@ def _audit(name: str, audited: Audited, folder: Path) -> Data:
     }
 
 
-def _is_near(row: Row) -> bool:
+def _is_near(row: RequirementRow) -> bool:
     """Whether a threshold that is a little stricter or laxer would give another verdict."""
     one = row.decisive
     if one is None or one.distance is None or not one.decides or one.result.goal is None:
@@ -149,7 +149,7 @@ def _is_near(row: Row) -> bool:
     return 0.0 not in ends and abs(one.distance) <= NEAR
 
 
-def _row(row: Row) -> Data:
+def _row(row: RequirementRow) -> Data:
     requirement = row.requirement
     return {
         "id": requirement.id,

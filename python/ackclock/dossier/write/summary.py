@@ -10,7 +10,7 @@ from ackclock.dossier.write.page import answer, standing, write_measured
 
 if TYPE_CHECKING:
     from ackclock.dossier.finding import Finding
-    from ackclock.dossier.rows import Row
+    from ackclock.dossier.rows import RequirementRow
 
 __all__ = ["escape", "write_summary"]
 
@@ -67,11 +67,11 @@ def write_summary(dossier: Finding) -> str:
     return "\n".join(lines)
 
 
-def _of(dossier: Finding, verdict: str) -> list[Row]:
+def _of(dossier: Finding, verdict: str) -> list[RequirementRow]:
     return [row for row in dossier.results.rows if row.verdict == verdict]
 
 
-def _line(row: Row) -> str:
+def _line(row: RequirementRow) -> str:
     decisive = row.decisive
     cells = [
         row.requirement.section,

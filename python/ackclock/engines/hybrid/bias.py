@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Counts = npt.NDArray[np.int64]
 
-__all__ = ["NONE", "Bias", "Flows", "Slopes", "fit", "is_settled", "pulls"]
+__all__ = ["NONE", "Bias", "FlowGroup", "Slopes", "fit", "is_settled", "pulls"]
 
 SPREAD = 0.05
 """Values within this part of each other decide nothing."""
@@ -83,7 +83,7 @@ class Slopes(NamedTuple):
     error: Bias
 
 
-class Flows(NamedTuple):
+class FlowGroup(NamedTuple):
     """Flows that ran as packets.
 
     Parameters
@@ -105,7 +105,7 @@ class Flows(NamedTuple):
     link: Counts
 
 
-def fit(flows: Flows) -> Slopes | None:
+def fit(flows: FlowGroup) -> Slopes | None:
     """Fit the slopes of measured over fluid rates, with a level for each link.
 
     Parameters

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["Packets", "Solved", "Solver"]
+__all__ = ["PacketPart", "Solved", "Solver"]
 
 PASSES = 5
 """Most runs of the packets until the bias has settled."""
@@ -50,7 +50,7 @@ HASHES = ("fat-tree", "leaf-spine")
 """Networks whose default is to spread flows over equal paths."""
 
 
-class Packets(NamedTuple):
+class PacketPart(NamedTuple):
     """What runs as packets.
 
     Parameters
@@ -90,7 +90,7 @@ class Solved(NamedTuple):
     """
 
     run: Run
-    packets: Packets
+    packets: PacketPart
     mixture: Mixture
     used: bias.Bias
     passes: int
@@ -185,7 +185,7 @@ class Solver:
         queues: Floats | None = None,
         full: npt.NDArray[np.bool_] | None = None,
         weights: Floats | None = None,
-    ) -> Packets:
+    ) -> PacketPart:
         """Find what runs as packets, beside flows of other controls in proportion.
 
         Parameters
@@ -214,13 +214,13 @@ class Solver:
 
     def _grown(
         self,
-        packets: Packets,
+        packets: PacketPart,
         crowd: Crowding,
         used: bias.Bias,
         queues: Floats | None,
         full: npt.NDArray[np.bool_] | None,
         weights: Floats | None,
-    ) -> Packets:
+    ) -> PacketPart:
         """What runs as packets with more of the background, as flows of other controls need it."""
         if self.transfers is not None:
             raise self._too_crowded(crowd, "share", math.ceil(1000 * crowd.share) / 1000)
@@ -253,7 +253,7 @@ class Solver:
         full: npt.NDArray[np.bool_] | None,
         weights: Floats | None,
         least: float = 0.0,
-    ) -> Packets:
+    ) -> PacketPart:
         """What runs as packets, with at least such a share of the background."""
         waits = np.zeros(len(self.links)) if queues is None else queues
         reverse = self.mixture.opposite
@@ -298,7 +298,7 @@ class Solver:
         except ScenarioError as error:
             raise self.scenario._add_file(error.problems) from None
         packet_scenario = packets.scenario(self.scenario, changed, flows)
-        return Packets(packet_scenario, left, warnings)
+        return PacketPart(packet_scenario, left, warnings)
 
     def whole(self) -> Scenario:
         """Write the case with all flows as packets, to compare with."""
@@ -358,7 +358,7 @@ class Solver:
         transfers = None if self.transfers is None else len(self.transfers.time)
         return Solved(run, packets, self.mixture, used, count + 1, slopes, transfers)
 
-    def _is_whole(self, made: Packets) -> bool:
+    def _is_whole(self, made: PacketPart) -> bool:
         """Whether all flows are packets: nothing is a rate, so that none can be wrong."""
         pairs = self.mixture.n_pairs * self.background["per_pair"]
         flows = pairs if self.transfers is None else len(self.transfers.time)
@@ -378,7 +378,7 @@ class Solver:
         found = {str(link["id"]): link["delay_mean_s"] or 0.0 for link in run.summary["links"]}
         return np.array([found.get(str(link["id"]), 0.0) for link in self.links])
 
-    def _pulls(self, made: Packets, run: Run) -> Floats:
+    def _pulls(self, made: PacketPart, run: Run) -> Floats:
         """By what factor the weight of each of the scenario's flows is wrong."""
         flows, own = run.summary["flows"], self.mixture.foreground
         if len(flows) == len(own):
@@ -387,7 +387,7 @@ class Solver:
         measured = np.array([flow["goodput_bps"] or 0.0 for flow in flows[: len(own)]])
         return bias.pulls(cc, measured * self._wire(), made.left.foreground)
 
-    def _slopes(self, packets: Packets, run: Run) -> bias.Slopes | None:
+    def _slopes(self, packets: PacketPart, run: Run) -> bias.Slopes | None:
         left, flows = packets.left, run.summary["flows"]
         if self.transfers is not None:
             return None
@@ -395,7 +395,7 @@ class Solver:
         alike = [flow.responds and not flow.control for flow in self.mixture.foreground]
         pair_full, own_full = self._full_links(left.full)
         return bias.fit(
-            bias.Flows(
+            bias.FlowGroup(
                 np.array([flow.get("srtt_mean_s") or 0.0 for flow in flows]),
                 np.concatenate([own_full, pair_full[pairs]]),
                 np.array([flow["goodput_bps"] or 0.0 for flow in flows]),

@@ -25,8 +25,8 @@ from ackclock.errors import AckclockError
 from ackclock.experiments.executors.task import (
     Finished,
     ProcessDiedError,
-    Record,
     Request,
+    RunRecord,
     Task,
     perform,
 )
@@ -43,7 +43,7 @@ __all__ = ["Processes", "Threads", "cores"]
 _NO_TRACKER_WARNINGS = "ignore:resource_tracker"
 
 
-def run_task(task: Task, run_one: Callable[[Request], Record]) -> Finished:
+def run_task(task: Task, run_one: Callable[[Request], RunRecord]) -> Finished:
     """Do the runs of a task one after another, up to the first that fails.
 
     Parameters
@@ -53,7 +53,7 @@ def run_task(task: Task, run_one: Callable[[Request], Record]) -> Finished:
     run_one
         Does a run.
     """
-    records: list[Record] = []
+    records: list[RunRecord] = []
     for request in task.requests:
         try:
             records.append(run_one(request))
@@ -131,7 +131,7 @@ class Threads:
             if self._stop.is_set():
                 raise KeyboardInterrupt
 
-        def one(request: Request) -> Record:
+        def one(request: Request) -> RunRecord:
             nonlocal finished
             if self._stop.is_set():
                 raise KeyboardInterrupt
@@ -483,5 +483,5 @@ class _Suspect:
     """A task that may have ended its process, with what its runs left that were done alone."""
 
     task: Task
-    records: list[Record] = field(default_factory=list)
+    records: list[RunRecord] = field(default_factory=list)
     deaths: int = 0

@@ -26,8 +26,8 @@ __all__ = [
     "ExecutorLostError",
     "Finished",
     "ProcessDiedError",
-    "Record",
     "Request",
+    "RunRecord",
     "Task",
     "perform",
     "run_key",
@@ -78,7 +78,7 @@ class Task(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Record:
+class RunRecord:
     """A finished run: its key, and what it left; the summary as JSON beside the tables."""
 
     key: str
@@ -100,7 +100,7 @@ class Finished:
     """A task that came back: what its runs left, and what the first that failed raised."""
 
     task: Task
-    records: tuple[Record, ...] = ()
+    records: tuple[RunRecord, ...] = ()
     error: BaseException | None = None
     failed: Request | None = None
     notes: tuple[str, ...] = field(default=())
@@ -153,7 +153,7 @@ def perform(
     progress: Callable[[float, float], object] | None = None,
     pieces: Path | None = None,
     threads: ThreadCount = ONE_THREAD,
-) -> Record:
+) -> RunRecord:
     """Do one run.
 
     Parameters
@@ -176,4 +176,4 @@ def perform(
         outcome = case.execute(progress, spill)
     cpu_s = time.thread_time() - began
     text = getattr(outcome, "summary_json", None) or json.dumps(outcome.summary)
-    return Record(request.key, request.seed, text, outcome.tables, cpu_s)
+    return RunRecord(request.key, request.seed, text, outcome.tables, cpu_s)

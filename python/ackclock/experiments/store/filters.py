@@ -32,7 +32,7 @@ from ackclock.experiments.store.pack import COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["Filter", "Value", "read_filter", "read_value"]
+__all__ = ["Filter", "FilterValue", "read_filter", "read_value"]
 
 _FORM = re.compile(r"^\s*([^!<>=]+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*$")
 
@@ -53,7 +53,7 @@ _COLUMN_KINDS = {"seed": "number", "cpu_s": "duration", "finished_at": "date"}
 
 
 @dataclass(frozen=True)
-class Value:
+class FilterValue:
     """A value of a filter or of a run.
 
     Parameters
@@ -75,7 +75,7 @@ class Value:
         return json.dumps(self.text, ensure_ascii=False) if self.kind == "text" else self.text
 
 
-def read_value(text: str) -> Value:
+def read_value(text: str) -> FilterValue:
     """Read a value as what it is.
 
     Parameters
@@ -87,29 +87,29 @@ def read_value(text: str) -> Value:
 
 
 @lru_cache(maxsize=4096)
-def _read_value(text: str) -> Value:
+def _read_value(text: str) -> FilterValue:
     from ackclock import _core
 
     if text in ("true", "false"):
-        return Value(text, "truth", text == "true")
+        return FilterValue(text, "truth", text == "true")
     for number in (int, float):
         try:
-            return Value(text, "number", number(text))
+            return FilterValue(text, "number", number(text))
         except ValueError:
             continue
     for quantity in _SI:
         try:
-            return Value(text, quantity, _core.quantity(text, quantity))
+            return FilterValue(text, quantity, _core.quantity(text, quantity))
         except ValueError:
             continue
     try:
         size, unit = _core.buffer_size(text)
     except ValueError:
-        return Value(text, "text")
-    return Value(text, unit, size)
+        return FilterValue(text, "text")
+    return FilterValue(text, unit, size)
 
 
-def _value_of(data: Any, quantities: frozenset[str] = frozenset()) -> Value | None:
+def _value_of(data: Any, quantities: frozenset[str] = frozenset()) -> FilterValue | None:
     """A value of a run; None for what no filter can name, a table or a list.
 
     A plain number of a key that takes quantities is one of SI units.
@@ -117,15 +117,15 @@ def _value_of(data: Any, quantities: frozenset[str] = frozenset()) -> Value | No
     if isinstance(data, dict):
         # An algorithm or a network is known by its name, one in Python by its class.
         name = data.get("class") if data.get("kind") == "python" else data.get("kind")
-        return Value(name, "text") if isinstance(name, str) else None
+        return FilterValue(name, "text") if isinstance(name, str) else None
     if isinstance(data, bool):
-        return Value(str(data).lower(), "truth", data)
+        return FilterValue(str(data).lower(), "truth", data)
     if not isinstance(data, int | float | str):
         return None
-    value = read_value(data) if isinstance(data, str) else Value(repr(data), "number", data)
+    value = read_value(data) if isinstance(data, str) else FilterValue(repr(data), "number", data)
     (quantity,) = quantities if len(quantities) == 1 else ("",)
     if value.kind == "number" and quantity in _SI:
-        return Value(f"{value.text} {_SI[quantity]}", quantity, value.number)
+        return FilterValue(f"{value.text} {_SI[quantity]}", quantity, value.number)
     return value
 
 
@@ -148,12 +148,12 @@ class Filter:
     text: str
     name: str
     sign: str
-    value: Value
+    value: FilterValue
     _steps: list[paths.Step] | None = field(default=None, repr=False)
     _quantities: frozenset[str] = field(default=frozenset(), repr=False)
     _is_present: bool = field(default=False, repr=False)
     _is_comparable: bool = field(default=False, repr=False)
-    _example: Value | None = field(default=None, repr=False)
+    _example: FilterValue | None = field(default=None, repr=False)
 
     def needs_document(self) -> bool:
         """Whether the scenarios of runs are needed."""
@@ -220,13 +220,15 @@ class Filter:
         self._is_present = True
         kind = _COLUMN_KINDS.get(self.name)
         if kind is not None:
-            column_value = Value(str(cell), "number", int(cell) if self.name == "seed" else cell)
+            column_value = FilterValue(
+                str(cell), "number", int(cell) if self.name == "seed" else cell
+            )
             expected = self.value
             if kind == "date" and expected.kind == "text":
-                expected = Value(expected.text, "number", _seconds(self))
+                expected = FilterValue(expected.text, "number", _seconds(self))
             if expected.kind not in ("number", kind):
                 raise self._incomparable(column_value, "of a run is")
-            number = Value(expected.text, "number", expected.number)
+            number = FilterValue(expected.text, "number", expected.number)
             if self.sign in _ORDERS:
                 return _in_order(self.sign, column_value.number, number.number)
             return _is_equal(column_value, number) == (self.sign == "=")
@@ -234,7 +236,7 @@ class Filter:
         if self.name == "version" and "+" not in self.value.text:
             return self._version_holds(str(cell).partition("+")[0])
         if self.sign in _ORDERS:
-            raise self._incomparable(Value(str(cell), "text"), "of a run is")
+            raise self._incomparable(FilterValue(str(cell), "text"), "of a run is")
         text = self.value.text
         same = str(cell).startswith(text) if self.name in _PREFIXED else cell == text
         return same == (self.sign == "=")
@@ -245,13 +247,13 @@ class Filter:
             return (version == self.value.text) == (self.sign == "=")
         mine, other = _release(version), _release(self.value.text)
         if mine is None or other is None:
-            raise self._incomparable(Value(version, "text"), "of a run is")
+            raise self._incomparable(FilterValue(version, "text"), "of a run is")
         longest = max(len(mine), len(other))
         release_numbers = [[*release, *[0] * (longest - len(release))] for release in (mine, other)]
         rank = (release_numbers[0] > release_numbers[1]) - (release_numbers[0] < release_numbers[1])
         return _ORDERS[self.sign](rank, 0)
 
-    def _is_same(self, value: Value) -> bool:
+    def _is_same(self, value: FilterValue) -> bool:
         wanted = self.value
         if value.kind == wanted.kind == "text" or "unlimited" in (value.kind, wanted.kind):
             self._is_comparable = True
@@ -262,7 +264,7 @@ class Filter:
         self._is_comparable = True
         return _is_equal(value, wanted)
 
-    def _is_in_order(self, value: Value) -> bool:
+    def _is_in_order(self, value: FilterValue) -> bool:
         wanted = self.value
         buffers = {"packets", "bdp", "size", "duration"}
         is_open = "unlimited" in (value.kind, wanted.kind) and {value.kind, wanted.kind} & buffers
@@ -272,7 +274,7 @@ class Filter:
         self._is_comparable = True
         return _in_order(self.sign, value.number, wanted.number)
 
-    def _is_like(self, value: Value) -> bool:
+    def _is_like(self, value: FilterValue) -> bool:
         """Whether a value can be compared."""
         if value.kind == self.value.kind:
             return True
@@ -280,7 +282,7 @@ class Filter:
         is_si = value.kind in _SI and "buffer size" not in self._quantities
         return self.value.kind == "number" and is_si
 
-    def _incomparable(self, value: Value, where: str) -> StoreError:
+    def _incomparable(self, value: FilterValue, where: str) -> StoreError:
         which = ""
         if self.sign in _ORDERS and {value.kind, self.value.kind} & {"text", "truth"}:
             which = "; of text only = and != can be"
@@ -290,7 +292,7 @@ class Filter:
         )
 
 
-def _is_equal(value: Value, wanted: Value) -> bool:
+def _is_equal(value: FilterValue, wanted: FilterValue) -> bool:
     if isinstance(value.number, int) and isinstance(wanted.number, int):
         return value.number == wanted.number
     return math.isclose(value.number, wanted.number, rel_tol=_SAME, abs_tol=0.0)
@@ -369,7 +371,7 @@ def read_filter(text: str) -> Filter:
     if name in COLUMNS and name not in ("labels", "tables"):
         if name in _COLUMN_KINDS:
             return Filter(text, name, sign, value)
-        return Filter(text, name, sign, Value(value_text, "text"))
+        return Filter(text, name, sign, FilterValue(value_text, "text"))
     try:
         steps = paths.split(name)
     except AckclockError:

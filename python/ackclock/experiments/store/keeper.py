@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ackclock.case import Case
-    from ackclock.experiments.executors.task import Record
+    from ackclock.experiments.executors.task import RunRecord
 
 __all__ = ["KEY", "Keeper", "Memory", "with_key"]
 
@@ -33,7 +33,7 @@ class Keeper(Protocol):
     def claim(self, keys: Collection[str]) -> set[str]:
         """Those of the keys that nobody else is doing or has done; others wait for them."""
 
-    def add(self, record: Record, case: Case, labels: Mapping[str, Any] | None = None) -> None:
+    def add(self, record: RunRecord, case: Case, labels: Mapping[str, Any] | None = None) -> None:
         """Take a finished run; it is safe at the latest after `flush`."""
 
     def flush(self) -> None:
@@ -88,7 +88,7 @@ class Memory:
     """Keeps runs as long as it is used: in memory, their large tables in a temporary folder."""
 
     def __init__(self) -> None:
-        self._records: dict[str, Record] = {}
+        self._records: dict[str, RunRecord] = {}
         self._scratch = ScratchFolder()
 
     @property
@@ -116,7 +116,7 @@ class Memory:
         """
         return set(keys)
 
-    def add(self, record: Record, case: Case, labels: Mapping[str, Any] | None = None) -> None:
+    def add(self, record: RunRecord, case: Case, labels: Mapping[str, Any] | None = None) -> None:
         """Take a finished run.
 
         Parameters

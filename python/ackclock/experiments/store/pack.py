@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ackclock.experiments.executors.task import Record
+    from ackclock.experiments.executors.task import RunRecord
 
 __all__ = [
     "RUN_COLUMNS",
-    "Entry",
+    "PackEntry",
     "has_files",
     "is_whole",
     "manifest",
@@ -85,14 +85,14 @@ RUN_COLUMNS = (*COLUMNS, "summary", "document", "files")
 
 
 @dataclass(frozen=True)
-class Entry:
+class PackEntry:
     """A finished run with what the store says of it."""
 
-    record: Record
+    record: RunRecord
     columns: Mapping[str, Any]
 
 
-def write(folder: Path, scratch: Path, entries: Sequence[Entry]) -> tuple[str, pa.Table]:
+def write(folder: Path, scratch: Path, entries: Sequence[PackEntry]) -> tuple[str, pa.Table]:
     """Write a pack.
 
     Parameters
@@ -128,7 +128,7 @@ def write(folder: Path, scratch: Path, entries: Sequence[Entry]) -> tuple[str, p
     return write_tables(folder, scratch, {"runs": runs, **tables}), runs
 
 
-def has_files(entry: Entry) -> bool:
+def has_files(entry: PackEntry) -> bool:
     """Whether the run wrote tables to files; it is to be alone in its pack then.
 
     Parameters
@@ -139,13 +139,13 @@ def has_files(entry: Entry) -> bool:
     return any(_file(entry.record, name) is not None for name in entry.record.tables)
 
 
-def _file(record: Record, name: str) -> Path | None:
+def _file(record: RunRecord, name: str) -> Path | None:
     from ackclock._util.arrow import Tables
 
     return record.tables.file(name) if isinstance(record.tables, Tables) else None
 
 
-def _together(name: str, records: Sequence[Record]) -> pa.Table | Path:
+def _together(name: str, records: Sequence[RunRecord]) -> pa.Table | Path:
     """A table of all runs that have it, with their keys; or the file that has it, of one run."""
     from ackclock._util.arrow import Tables, merge_raw_tables, words
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ackclock.case import Case
-    from ackclock.experiments.executors.task import Record
+    from ackclock.experiments.executors.task import RunRecord
 
 __all__ = ["Store", "StoreError"]
 
@@ -321,7 +321,7 @@ class Store:
         """
         self.about = {**about, "sweep": purpose.name_of(about.get("sweep", ""))}
 
-    def add(self, record: Record, case: Case, labels: Mapping[str, Any] | None = None) -> None:
+    def add(self, record: RunRecord, case: Case, labels: Mapping[str, Any] | None = None) -> None:
         """Take a finished run; it is written within about a second.
 
         Parameters
@@ -339,7 +339,7 @@ class Store:
             Runs that were added before could not be written.
         """
         self._writer.check()
-        self._writer.add(pack.Entry(record, self._columns(record, case, labels or {})))
+        self._writer.add(pack.PackEntry(record, self._columns(record, case, labels or {})))
 
     def flush(self) -> None:
         """Wait until everything that was added is safe.
@@ -351,7 +351,7 @@ class Store:
         """
         self._writer.flush()
 
-    def _columns(self, record: Record, case: Case, labels: Mapping[str, Any]) -> dict[str, Any]:
+    def _columns(self, record: RunRecord, case: Case, labels: Mapping[str, Any]) -> dict[str, Any]:
         # By identity, and the case is held: no other can get the same.
         if id(case) not in self._documents:
             self._documents[id(case)] = (case, _describe(case))
@@ -368,7 +368,7 @@ class Store:
             "summary": record.summary_json,
         }
 
-    def _commit(self, entries: Sequence[pack.Entry]) -> None:
+    def _commit(self, entries: Sequence[pack.PackEntry]) -> None:
         with self.lock(), shield_writes():
             # Another program may have done the same runs in the meantime: each is kept once.
             self._index.refresh()

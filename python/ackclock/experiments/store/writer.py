@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from ackclock.experiments.store.pack import Entry
+    from ackclock.experiments.store.pack import PackEntry
 
 __all__ = ["COMMIT_RUNS", "COMMIT_S", "Writer"]
 
@@ -34,11 +34,11 @@ class Writer:
         Writes runs; they are safe when it returns.
     """
 
-    def __init__(self, folder: Path, commit: Callable[[Sequence[Entry]], None]) -> None:
+    def __init__(self, folder: Path, commit: Callable[[Sequence[PackEntry]], None]) -> None:
         self.failure: StoreError | None = None
         self._folder = folder
         self._commit = commit
-        self._waiting: list[Entry] = []
+        self._waiting: list[PackEntry] = []
         self._wake = threading.Condition()
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -55,7 +55,7 @@ class Writer:
         if self.failure is not None:
             raise self.failure
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: PackEntry) -> None:
         """Take a run; it is written within about a second.
 
         Parameters

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ackclock.prove.controls.lines import SEGMENT, TOP, Lines, fit
+from ackclock.prove.controls.lines import SEGMENT, TOP, CurveBounds, fit
 from ackclock.prove.controls.relation import Relation, Rule
 from ackclock.prove.controls.window import state, window_rules
 from ackclock.prove.terms import equal, larger, smaller, unknown
@@ -25,12 +25,12 @@ __all__ = ["RELATION", "WITHIN_LINES"]
 
 
 @lru_cache
-def _growth(alpha: Fraction, k: Fraction) -> Lines:
+def _growth(alpha: Fraction, k: Fraction) -> CurveBounds:
     return fit(alpha, -k)
 
 
 @lru_cache
-def _decrease(beta: Fraction, l: Fraction) -> Lines:  # noqa: E741  the paper's name
+def _decrease(beta: Fraction, l: Fraction) -> CurveBounds:  # noqa: E741  the paper's name
     return fit(beta, l)
 
 

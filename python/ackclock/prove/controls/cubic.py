@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ackclock.prove.controls.binomial import WITHIN_LINES
-from ackclock.prove.controls.lines import SEGMENT, Lines, fit
+from ackclock.prove.controls.lines import SEGMENT, CurveBounds, fit
 from ackclock.prove.controls.relation import Relation
 from ackclock.prove.controls.window import state, window_rules
 from ackclock.prove.terms import larger
@@ -37,7 +37,7 @@ ROUND_TRIP_S = 0.1
 
 
 @lru_cache
-def slope(c: Fraction) -> Lines:
+def slope(c: Fraction) -> CurveBounds:
     """Fit the steepest growth of a step, by the window [segments].
 
     Parameters

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ackclock.prove.terms import Term
 
-__all__ = ["SEGMENT", "TOP", "Line", "Lines", "fit"]
+__all__ = ["SEGMENT", "TOP", "CurveBounds", "Line", "fit"]
 
 SEGMENT = Fraction(1, 20)
 """Size of a segment for which lines are fitted [BDP]."""
@@ -49,7 +49,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class CurveBounds:
     """Bounds of a curve at windows from a segment to `TOP`.
 
     Attributes
@@ -89,7 +89,7 @@ class Lines:
         return below, above
 
 
-def fit(factor: Fraction, power: Fraction) -> Lines:
+def fit(factor: Fraction, power: Fraction) -> CurveBounds:
     """Fit lines to ``factor w^power``, w a window in segments.
 
     Parameters
@@ -101,7 +101,7 @@ def fit(factor: Fraction, power: Fraction) -> Lines:
     """
     if power in {0, 1}:
         line = Line(factor, Fraction(0)) if power else Line(Fraction(0), factor)
-        return Lines(convex=True, above=(line,), below=(line,))
+        return CurveBounds(convex=True, above=(line,), below=(line,))
     curve = _Power(float(factor), float(power))
     convex = not 0 < power < 1
     chords, tangents = [], []
@@ -111,7 +111,7 @@ def fit(factor: Fraction, power: Fraction) -> Lines:
         tangent = curve.slope(math.sqrt(left * right))
         tangents.append(curve.bound(tangent, ENDS[0], ENDS[-1], above=not convex))
     above, below = (chords, tangents) if convex else (tangents, chords)
-    return Lines(convex, tuple(dict.fromkeys(above)), tuple(dict.fromkeys(below)))
+    return CurveBounds(convex, tuple(dict.fromkeys(above)), tuple(dict.fromkeys(below)))
 
 
 class _Power(NamedTuple):

@@ -10,10 +10,10 @@ from ackclock.catalogue.schema import registry_name
 from ackclock.errors import find_by_name
 from ackclock.prove.proof import Formula, write_formulas, write_scenario
 from ackclock.prove.prove import prove
-from ackclock.prove.solvers import Limits, decide
+from ackclock.prove.solvers import SolverLimits, decide
 from ackclock.prove.theorems.algebra import ALGEBRA
 from ackclock.prove.theorems.of_controls import CLAIMS, LEMMAS
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,7 +87,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Theorems(Outcome):
+class Theorems(StudyOutcome):
     """Theorems that were decided."""
 
     MARKER: ClassVar[str] = "proofs.json"
@@ -156,7 +156,7 @@ def names_of(control: str | None = None) -> list[str]:
 def check_theorems(
     control: str | None = None,
     *,
-    limits: Limits | None = None,
+    limits: SolverLimits | None = None,
     packets: bool = True,
     progress: Callable[[float], object] | None = None,
 ) -> Theorems:
@@ -178,7 +178,7 @@ def check_theorems(
     UnsupportedError
         There is no theorem about the control.
     """
-    bounds = limits or Limits()
+    bounds = limits or SolverLimits()
     if control is not None:
         control = registry_name("cc", control)
         about = [theorem.control for theorem in LEMMAS] + [theorem.control for theorem in CLAIMS]
@@ -193,7 +193,7 @@ def check_theorems(
     return Theorems(tuple(checked))
 
 
-def _check_all(names: set[str], limits: Limits, *, packets: bool) -> Iterator[Checked]:
+def _check_all(names: set[str], limits: SolverLimits, *, packets: bool) -> Iterator[Checked]:
     for lemmas in LEMMAS:
         if lemmas.name in names:
             yield _check_lemmas(lemmas, limits)
@@ -205,7 +205,7 @@ def _check_all(names: set[str], limits: Limits, *, packets: bool) -> Iterator[Ch
             yield _check_algebra(name, limits)
 
 
-def _check_lemmas(theorem: LemmaTheorem, limits: Limits) -> Checked:
+def _check_lemmas(theorem: LemmaTheorem, limits: SolverLimits) -> Checked:
     formulas = []
     for lemma in theorem.lemmas:
         _, terms = theorem.question().lemma(lemma)
@@ -233,7 +233,7 @@ def _check_lemmas(theorem: LemmaTheorem, limits: Limits) -> Checked:
     )
 
 
-def _check_claim(theorem: ClaimTheorem, limits: Limits, *, packets: bool) -> Checked:
+def _check_claim(theorem: ClaimTheorem, limits: SolverLimits, *, packets: bool) -> Checked:
     proof = prove(theorem.question(), limits=limits, periods=theorem.periods, packets=packets)
     shown = proof.replay is None or proof.replay.replayed
     return Checked(
@@ -250,7 +250,7 @@ def _check_claim(theorem: ClaimTheorem, limits: Limits, *, packets: bool) -> Che
     )
 
 
-def _check_algebra(name: str, limits: Limits) -> Checked:
+def _check_algebra(name: str, limits: SolverLimits) -> Checked:
     control, source, statements = ALGEBRA[name]
     formulas, words = [], []
     for one in statements:

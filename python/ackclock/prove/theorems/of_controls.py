@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ackclock.prove.lemmas import Bound, Change, Lemma
+from ackclock.prove.lemmas import Bound, Lemma, QuantityFall
 from ackclock.prove.question import make_question
 from ackclock.prove.theorems.region import AIMD_REGION
 
@@ -147,12 +147,12 @@ LEMMAS: tuple[LemmaTheorem, ...] = (
         " falls in every 8 round trips; it never comes back above that bound; then what waits in"
         " the path falls to 6 C R + 4 segments, and stays there; on every path of the model",
         (
-            Lemma("no rise", (), (Change("window"),), 8, (_COPA_HIGH,), begins=4),
+            Lemma("no rise", (), (QuantityFall("window"),), 8, (_COPA_HIGH,), begins=4),
             Lemma("falls", (Bound("window", "at most", Fraction(7)),),
-                  (Change("window", segments=Fraction(1, 8)),), 12, (_COPA_HIGH,), begins=4),
+                  (QuantityFall("window", segments=Fraction(1, 8)),), 12, (_COPA_HIGH,), begins=4),
             Lemma("window stays", (_COPA_HIGH,), (_COPA_HIGH,), 8, begins=4),
-            Lemma("backlog falls", (_COPA_HIGH,), (Change("backlog", segments=Fraction(2)),), 8,
-                  (_COPA_BACKLOG,), begins=4),
+            Lemma("backlog falls", (_COPA_HIGH,),
+                  (QuantityFall("backlog", segments=Fraction(2)),), 8, (_COPA_BACKLOG,), begins=4),
             Lemma("backlog stays", (_COPA_HIGH, _COPA_BACKLOG), (_COPA_BACKLOG,), 8, begins=4),
         ),
         None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock._util.foreign_files import read_text
 from ackclock.errors import suggestion
-from ackclock.reproduce.paper import Check, Claim, Expected, Reading
+from ackclock.reproduce.paper import Check, Claim, Expected, PaperReading
 from ackclock.reproduce.read import form
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def claims(reader: Reader, expected: Mapping[str, Expected]) -> dict[str, Claim]
     return claims_by_id
 
 
-def readings(reader: Reader) -> dict[str, Reading]:
+def readings(reader: Reader) -> dict[str, PaperReading]:
     """Read what can be read in several ways.
 
     Parameters
@@ -75,7 +75,7 @@ def readings(reader: Reader) -> dict[str, Reading]:
         Of the folder.
     """
     return {
-        entry["id"]: Reading(entry["id"], entry["what"], entry["options"])
+        entry["id"]: PaperReading(entry["id"], entry["what"], entry["options"])
         for entry in _list_entries(reader, "reading")
         if {"id", "what", "options"} <= set(entry)
     }

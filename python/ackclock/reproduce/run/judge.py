@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONFIDENCE",
+    "ExpectedRange",
     "Outcome",
     "Part",
-    "Target",
     "Verdict",
     "compare",
     "confidence_of",
@@ -57,7 +57,7 @@ SLACK = 1e-12
 """Relative rounding that no bound minds."""
 
 
-class Target(NamedTuple):
+class ExpectedRange(NamedTuple):
     """The set of numbers that is expected, and how it is written."""
 
     low: float
@@ -153,7 +153,7 @@ class Part:
     expected: str
     outcome: Outcome
     why: str
-    goal: Target | None = None
+    goal: ExpectedRange | None = None
     ours: bool = False
     values: tuple[float | None, ...] = ()
     p_value: float | None = None
@@ -170,7 +170,7 @@ class Part:
         return self.outcome == "met" or self.goal.has(self.measured)
 
 
-def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:
+def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> ExpectedRange:
     """Write out what is expected, for numbers.
 
     Parameters
@@ -202,19 +202,19 @@ def target(expect: Mapping[str, Any], columns: Mapping[str, Any]) -> Target:
             half = float(tolerance)
         written = tolerance if isinstance(tolerance, str) else short(tolerance)
         text = f"{short(centre)} ± {written}" if half else short(centre)
-        return Target(centre - half, centre + half, is_open=False, text=text)
+        return ExpectedRange(centre - half, centre + half, is_open=False, text=text)
     if "between" in expect:
         low, high = (float(end) for end in expect["between"])
-        return Target(low, high, is_open=False, text=f"{short(low)} to {short(high)}")
+        return ExpectedRange(low, high, is_open=False, text=f"{short(low)} to {short(high)}")
     for key, phrase in (("at_least", "at least"), ("above", "above")):
         if key in expect:
             bound = number(key)
-            return Target(bound, math.inf, key == "above", f"{phrase} {short(bound)}")
+            return ExpectedRange(bound, math.inf, key == "above", f"{phrase} {short(bound)}")
     for key, phrase in (("at_most", "at most"), ("below", "below")):
         if key in expect:
             bound = number(key)
-            return Target(-math.inf, bound, key == "below", f"{phrase} {short(bound)}")
-    return Target(-math.inf, math.inf, is_open=False, text=f"{expect['holds']} true")
+            return ExpectedRange(-math.inf, bound, key == "below", f"{phrase} {short(bound)}")
+    return ExpectedRange(-math.inf, math.inf, is_open=False, text=f"{expect['holds']} true")
 
 
 def judge(
@@ -325,7 +325,7 @@ def confidence_of(looks: int) -> float:
     return 1 - (1 - CONFIDENCE) / looks
 
 
-def nearest(value: float, goal: Target) -> float:
+def nearest(value: float, goal: ExpectedRange) -> float:
     """The bound that a number outside of a set passed; the number itself inside.
 
     Parameters
@@ -339,7 +339,7 @@ def nearest(value: float, goal: Target) -> float:
 
 
 def _judge_prediction(
-    name: str, values: list[float], goal: Target, ran: int, spread: Spread | None, looks: int
+    name: str, values: list[float], goal: ExpectedRange, ran: int, spread: Spread | None, looks: int
 ) -> Part:
     """Judge a printed number by the interval in which the mean of what the paper ran lies."""
     (mean, low, high), width = prediction(values, ran, confidence_of(looks), spread)
@@ -367,7 +367,7 @@ def compare(
     name: str,
     estimate: Estimate,
     count: int,
-    goal: Target,
+    goal: ExpectedRange,
     looks: int = 1,
     p_value: float | None = None,
 ) -> Part:
@@ -442,7 +442,7 @@ def _interval(
     return interval(values, confidence, "bootstrap" if method == "bootstrap" else "t")
 
 
-def _compare(low: float, high: float, goal: Target) -> Outcome:
+def _compare(low: float, high: float, goal: ExpectedRange) -> Outcome:
     if goal.has(low) and goal.has(high):
         return "met"
     below, above = goal.is_below(high), goal.is_above(low)
@@ -455,7 +455,7 @@ def _truth(
     name: str,
     values: Sequence[float | bool],
     holds: str,
-    goal: Target,
+    goal: ExpectedRange,
     *,
     is_exact: bool,
     looks: int,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.reproduce.paper import Figure
     from ackclock.reproduce.run.database import Database
 
-__all__ = ["LAYERS", "Row", "csv_columns", "layers", "order_values"]
+__all__ = ["LAYERS", "DrawnLayer", "csv_columns", "layers", "order_values"]
 
 LAYERS = ("data", "model", "printed")
 """Queries of a figure: ours, curves of a model, the paper's values."""
@@ -39,7 +39,7 @@ _KEYS = {
 
 
 @dataclass(frozen=True)
-class Row:
+class DrawnLayer:
     """One thing that is drawn.
 
     Parameters
@@ -61,7 +61,7 @@ class Row:
         return self.columns.get(name)
 
 
-def layers(figure: Figure, database: Database) -> dict[str, list[Row]]:
+def layers(figure: Figure, database: Database) -> dict[str, list[DrawnLayer]]:
     """Run a figure's queries.
 
     Parameters
@@ -93,14 +93,14 @@ def layers(figure: Figure, database: Database) -> dict[str, list[Row]]:
     return rows_by_layer
 
 
-def _join_replicates(kind: str, rows: list[dict[str, Any]]) -> list[Row]:
+def _join_replicates(kind: str, rows: list[dict[str, Any]]) -> list[DrawnLayer]:
     """Rows that differ in their replicate only, as a mean with its interval."""
     from ackclock.experiments.statistics import mean_interval
 
     mean_of = "value" if kind == "matrix" else "y"
     nan = float("nan")
     if kind not in _KEYS or not rows or "replicate" not in rows[0]:
-        return [Row(row, _real(row.get("low")), _real(row.get("high")), 1) for row in rows]
+        return [DrawnLayer(row, _real(row.get("low")), _real(row.get("high")), 1) for row in rows]
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault(tuple(row.get(key) for key in _KEYS[kind]), []).append(row)
@@ -109,10 +109,10 @@ def _join_replicates(kind: str, rows: list[dict[str, Any]]) -> list[Row]:
         values = [row[mean_of] for row in group]
         first = {key: value for key, value in group[0].items() if key != "replicate"}
         if any(value is None or isinstance(value, str) for value in values):
-            joined_rows.append(Row(first, nan, nan, len(group)))
+            joined_rows.append(DrawnLayer(first, nan, nan, len(group)))
             continue
         mean, low, high = mean_interval([float(value) for value in values])
-        joined_rows.append(Row({**first, mean_of: mean}, low, high, len(group)))
+        joined_rows.append(DrawnLayer({**first, mean_of: mean}, low, high, len(group)))
     return joined_rows
 
 
@@ -120,7 +120,7 @@ def _real(value: Any) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _numbers(figure: Figure, kind: str, place: str, rows: Iterable[Row]) -> None:
+def _numbers(figure: Figure, kind: str, place: str, rows: Iterable[DrawnLayer]) -> None:
     """What is drawn against a scale must be numbers."""
     needed = {"line": ("x", "y"), "scatter": ("x", "y"), "bar": ("y",), "map": ("x", "y")}
     for row in rows:
@@ -145,7 +145,9 @@ def order_values(values: Iterable[Any], first: Sequence[Any] = ()) -> list[Any]:
     return [*named, *(value for value in there if value not in named)]
 
 
-def csv_columns(figure: Figure, rows_by_layer: Mapping[str, Sequence[Row]]) -> list[dict[str, Any]]:
+def csv_columns(
+    figure: Figure, rows_by_layer: Mapping[str, Sequence[DrawnLayer]]
+) -> list[dict[str, Any]]:
     """Give the rows of the CSV file behind a figure.
 
     Parameters

@@ -11,7 +11,7 @@ from ackclock.reproduce.run.classify import find_standing
 from ackclock.reproduce.run.database import Database
 from ackclock.reproduce.run.family import control_family, count_family, describe_family
 from ackclock.reproduce.run.inference import Inference, load
-from ackclock.reproduce.run.layers import Row, layers
+from ackclock.reproduce.run.layers import DrawnLayer, layers
 from ackclock.reproduce.run.measure import ClaimResult, evaluate
 from ackclock.reproduce.run.probe import probe
 from ackclock.reproduce.run.readings import choose
@@ -41,7 +41,7 @@ class Drawn:
     """A figure with what it shows; or with the reason why it shows nothing."""
 
     figure: Figure
-    layers: Mapping[str, Sequence[Row]]
+    layers: Mapping[str, Sequence[DrawnLayer]]
     missing: str = ""
     studies: tuple[str, ...] = ()
 
@@ -196,7 +196,7 @@ def reproduce(
     looks = {
         name: 1 if name in designs else count_looks(sweep, limit) for name, sweep in sweeps.items()
     }
-    judged = Judged(paper, tier, wanted_claims, missing, looks)
+    judged = JudgedClaim(paper, tier, wanted_claims, missing, looks)
     for result in study_results.values():
         judged.add(result)
     results, reading = judged.judge(study_results)
@@ -327,7 +327,7 @@ def count_looks(sweep: Sweep, limit: int) -> int:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedClaim:
     """Judges the claims of a paper from what was run.
 
     Parameters

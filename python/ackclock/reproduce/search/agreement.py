@@ -12,7 +12,7 @@ from ackclock.reproduce.search.votes import join_votes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ackclock.reproduce.search.search import Found
+    from ackclock.reproduce.search.search import SearchResult
 
 __all__ = ["Agreement", "compare_rungs", "compare_votes"]
 
@@ -58,7 +58,7 @@ class Agreement:
         )
 
 
-def compare_rungs(search_result: Found) -> list[Agreement]:
+def compare_rungs(search_result: SearchResult) -> list[Agreement]:
     """Compare each rung of a search with the next.
 
     Parameters

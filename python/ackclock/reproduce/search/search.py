@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ackclock.experiments.sweeps import Sweep
 
-__all__ = ["Found", "Tried", "search"]
+__all__ = ["SearchResult", "Tried", "search"]
 
 SHIFT = 1_000_000
 """Added to seeds for runs that the search must not have seen."""
@@ -62,7 +62,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search found.
 
     Parameters
@@ -101,8 +101,8 @@ class Found:
     fitted: tuple[str, ...]
     held_out: tuple[str, ...]
     best: int
-    fresh_best: Judgement
-    fresh_defaults: Judgement
+    fresh_best: PointJudgement
+    fresh_defaults: PointJudgement
     accepted: tuple[int, ...]
     surrogate: surrogate.Surrogate
     surrogate_share: float | None
@@ -190,7 +190,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class PointJudgement:
     """Claims at one point on fresh seeds: votes, and verdicts by the usual rule.
 
     Runs of the tier ``first`` give votes only.
@@ -249,7 +249,7 @@ def score(votes: Mapping[str, float], units: Sequence[str]) -> float:
     return sum(cast_votes) / len(cast_votes) if cast_votes else 0.0
 
 
-def search(plan: design.SearchPlan, means: Means) -> Found:
+def search(plan: design.SearchPlan, means: Means) -> SearchResult:
     """Search a space.
 
     Parameters
@@ -326,8 +326,8 @@ def _sum_up(
     tried: Sequence[Tried],
     halves: tuple[tuple[str, ...], tuple[str, ...]],
     best: int,
-    fresh: tuple[Judgement, Judgement],
-) -> Found:
+    fresh: tuple[PointJudgement, PointJudgement],
+) -> SearchResult:
     """Work out shares, what decides, and conflicts from the first rung, which all points had."""
     made_from = {claim.id: claim.made_from for claim in space.claims}
     fitted = halves[0]
@@ -351,7 +351,7 @@ def _sum_up(
         {name: vote for name, vote in votes.items() if not made_from[name]}
         for votes in [*first, defaults.rungs[0]]
     ]
-    return Found(
+    return SearchResult(
         space, tier, predicted_s, defaults, tuple(tried), *halves, best, *fresh,
         tuple(index for index, merit in zip(valid, merits, strict=True) if merit >= bound),
         merit_model, share, decides, tuple(find_conflicts(deciding_votes)),
@@ -379,13 +379,13 @@ class _Runner:
         misses = at.misses if at.rungs else describe_misses(self.space.paper, found)
         return Tried(at.values, (*at.rungs, votes), misses=misses)
 
-    def judgement(self, rung: design.Rung, values: dict[str, Any], text: str) -> Judgement:
+    def judgement(self, rung: design.Rung, values: dict[str, Any], text: str) -> PointJudgement:
         """Votes and verdicts at a point, on fresh seeds."""
         found = self._evaluate(rung, values, text, shift=SHIFT)
         reading = choose(self.space.paper, found)
         verdicts = {one.claim.id: one.result(reading).verdict for one in found}
         votes = count_votes(self.space.paper, found)
-        return Judgement(votes, {} if rung.tier == FIRST else verdicts)
+        return PointJudgement(votes, {} if rung.tier == FIRST else verdicts)
 
     def _evaluate(
         self, rung: design.Rung, values: dict[str, Any], text: str, *, shift: int = 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from ackclock._util import number_text
 from ackclock.plot import style
-from ackclock.reproduce.run.layers import Row, order_values
+from ackclock.reproduce.run.layers import DrawnLayer, order_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ackclock.reproduce.paper import Figure
 
-    Layers = Mapping[str, Sequence[Row]]
+    Layers = Mapping[str, Sequence[DrawnLayer]]
     Look = dict[str, Any]
 
 __all__ = ["draw"]
@@ -119,7 +119,7 @@ def _overlay(
     return canvas
 
 
-def _height(entry: Mapping[str, Any], everything: Sequence[Row], rows: int) -> float:
+def _height(entry: Mapping[str, Any], everything: Sequence[DrawnLayer], rows: int) -> float:
     """Height of the figure [inch]; a table needs as much as its rows."""
     if entry["kind"] == "table":
         return 0.5 + 0.22 * (1 + min(len(everything), MOST_ROWS))
@@ -177,7 +177,9 @@ def _series(entry: Mapping[str, Any], layers: Layers) -> dict[Any, tuple[int, st
     return {key: (numbers[key], named.get(key, "" if key is None else str(key))) for key in keys}
 
 
-def _points(rows: Sequence[Row], key: Any, entry: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
+def _points(
+    rows: Sequence[DrawnLayer], key: Any, entry: Mapping[str, Any]
+) -> tuple[Any, Any, Any, Any]:
     """Arrays x, y, low, high of one series, in order of x."""
     mine = [row for row in rows if row["series"] == key and row["y"] is not None]
     mine = sorted((row for row in mine if row["x"] is not None), key=lambda row: row["x"])
@@ -380,7 +382,7 @@ def _map(
     sizes = [float(row["size"]) for row in rows if row["size"] is not None]
     most = max(sizes, default=1.0) or 1.0
 
-    def shades(kind: Sequence[Row], key: str) -> list[Any]:
+    def shades(kind: Sequence[DrawnLayer], key: str) -> list[Any]:
         # Each panel has separate scales: what is small in one would vanish on that of another.
         values = [float(row["value"]) for row in kind if row["value"] is not None]
         axis = entry.get(key, {})

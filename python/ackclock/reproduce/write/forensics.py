@@ -15,7 +15,7 @@ from ackclock.reproduce.search.pins import find_pin
 from ackclock.reproduce.search.search import score
 
 if TYPE_CHECKING:
-    from ackclock.reproduce.search.search import Found, Judgement
+    from ackclock.reproduce.search.search import PointJudgement, SearchResult
 
 __all__ = ["as_data", "summary", "write"]
 
@@ -23,7 +23,7 @@ PINNED = 0.01
 """A parameter is pinned down if chance would do as much less often than this."""
 
 
-def as_data(result: Found, command: str) -> dict[str, Any]:
+def as_data(result: SearchResult, command: str) -> dict[str, Any]:
     """The content of ``forensics.json``.
 
     Parameters
@@ -108,7 +108,7 @@ def as_data(result: Found, command: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _scores(found: Found, judged: Judgement) -> dict[str, Any]:
+def _scores(found: SearchResult, judged: PointJudgement) -> dict[str, Any]:
     votes = found.join_files(judged.votes)
     return {
         "score_fitted": score(votes, found.fitted),
@@ -177,7 +177,7 @@ def _conflict_text(conflict: dict[str, Any]) -> str:
     return f"conflict: {names} are met nowhere together; nearest miss: {near}"
 
 
-def write(result: Found, folder: str | Path, command: str) -> dict[str, Any]:
+def write(result: SearchResult, folder: str | Path, command: str) -> dict[str, Any]:
     """Write ``forensics.json``, ``.html``, ``.txt`` and ``design.csv``.
 
     Parameters
@@ -211,7 +211,7 @@ def write(result: Found, folder: str | Path, command: str) -> dict[str, Any]:
     return data
 
 
-def _design(result: Found, file: Path) -> None:
+def _design(result: SearchResult, file: Path) -> None:
     names = [parameter.id for parameter in result.space.parameters]
     claims = [claim.id for claim in result.space.claims]
     with file.open("w", encoding="utf-8", newline="") as out:

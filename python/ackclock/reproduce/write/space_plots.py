@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ackclock.reproduce.paper import Parameter
-    from ackclock.reproduce.search.search import Found
+    from ackclock.reproduce.search.search import SearchResult
 
 __all__ = ["draw_pairs", "draw_parallel"]
 
@@ -25,7 +25,7 @@ MOST = 4
 LOW, HIGH, BEST = "#9ca3af", "#0072B2", "#D55E00"
 
 
-def draw_parallel(result: Found) -> Figure:
+def draw_parallel(result: SearchResult) -> Figure:
     """Draw each point as a line over the parameters; accepted ones in front, the best on top.
 
     Parameters
@@ -67,7 +67,7 @@ def draw_parallel(result: Found) -> Figure:
     return canvas
 
 
-def draw_pairs(result: Found) -> Figure:
+def draw_pairs(result: SearchResult) -> Figure:
     """Draw the score over each pair of the parameters that decide most.
 
     Parameters

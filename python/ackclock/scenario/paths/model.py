@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-__all__ = ["ASSUMED", "Parameter", "PathModel"]
+__all__ = ["ASSUMED", "PathModel", "PathParameter"]
 
 ASSUMED = "assumption"
 """In place of a source where none was found."""
 
 
 @dataclass(frozen=True)
-class Parameter:
+class PathParameter:
     """A number of a model.
 
     Attributes
@@ -54,7 +54,7 @@ class PathModel:
     """
 
     title: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[PathParameter, ...]
     make: Callable[[random.Random, float], dict[str, Any]]
 
     @property

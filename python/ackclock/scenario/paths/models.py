@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ackclock.scenario.paths.cellular import cellular_trace
-from ackclock.scenario.paths.model import ASSUMED, Parameter, PathModel
+from ackclock.scenario.paths.model import ASSUMED, PathModel, PathParameter
 
 if TYPE_CHECKING:
     import random
@@ -134,96 +134,98 @@ PATHS = {
     "starlink-2025": PathModel(
         "A Starlink terminal that is given another satellite every 15 s",
         (
-            Parameter("interval of reallocation", "15 s", f"{_MOHAN}; {_HUSTON}"),
-            Parameter("least round trip", "30 ms", f"{_HUSTON}: shifts from 30 to 80 ms"),
-            Parameter(
+            PathParameter("interval of reallocation", "15 s", f"{_MOHAN}; {_HUSTON}"),
+            PathParameter("least round trip", "30 ms", f"{_HUSTON}: shifts from 30 to 80 ms"),
+            PathParameter(
                 "round trip of a satellite beyond the least",
                 "uniform from 0 to 20 ms",
                 f"{ASSUMED}; with the spike it comes to the shift of 50 ms of {_HUSTON}",
             ),
-            Parameter("spike at a reallocation", "uniform from 30 to 50 ms", _HUSTON),
-            Parameter(
+            PathParameter("spike at a reallocation", "uniform from 30 to 50 ms", _HUSTON),
+            PathParameter(
                 "length of that spike",
                 "200 ms",
                 f"{ASSUMED}; {_BOUNDARIES}: 140 ms after a reallocation and 75 ms before it",
             ),
-            Parameter(
+            PathParameter(
                 "mean difference of successive round trips",
                 "6.7 ms, by exponential jitter towards the terminal",
                 f"{_HUSTON}; {ASSUMED} of the shape and the direction",
             ),
-            Parameter("loss without congestion", "1 %", f"{_HUSTON}: 1 to 2 %"),
-            Parameter(
+            PathParameter("loss without congestion", "1 %", f"{_HUSTON}: 1 to 2 %"),
+            PathParameter(
                 "rate of a satellite",
                 "uniform from 50 to 350 Mbit/s",
                 f"{ASSUMED} within the 0 to over 400 Mbit/s of {_WETLINKS}",
             ),
-            Parameter("buffer", "100 ms", ASSUMED),
+            PathParameter("buffer", "100 ms", ASSUMED),
         ),
         _starlink,
     ),
     "lte-driving": PathModel(
         "An LTE link in a car: a Poisson process whose rate is a Brownian motion, with outages",
         (
-            Parameter("noise of the rate", "200 packets/s per root of a second", _SPROUT),
-            Parameter("largest rate", "1000 packets of 1500 B a second", _SPROUT),
-            Parameter("mean outage", "1 s", _SPROUT),
-            Parameter("round trip", "40 ms", ASSUMED),
-            Parameter("buffer", "1000 packets", ASSUMED),
+            PathParameter("noise of the rate", "200 packets/s per root of a second", _SPROUT),
+            PathParameter("largest rate", "1000 packets of 1500 B a second", _SPROUT),
+            PathParameter("mean outage", "1 s", _SPROUT),
+            PathParameter("round trip", "40 ms", ASSUMED),
+            PathParameter("buffer", "1000 packets", ASSUMED),
         ),
         _lte,
     ),
     "5g-mmwave": PathModel(
         "A 5G millimetre-wave cell whose line of sight is blocked now and then",
         (
-            Parameter("rate in sight", "uniform from 1 to 2 Gbit/s", _THERMAL),
-            Parameter("rate while blocked", "100 Mbit/s, as of 4G", ASSUMED),
-            Parameter("mean time in sight", "5 s", ASSUMED),
-            Parameter("mean time blocked", "0.5 s", ASSUMED),
-            Parameter(
+            PathParameter("rate in sight", "uniform from 1 to 2 Gbit/s", _THERMAL),
+            PathParameter("rate while blocked", "100 Mbit/s, as of 4G", ASSUMED),
+            PathParameter("mean time in sight", "5 s", ASSUMED),
+            PathParameter("mean time blocked", "0.5 s", ASSUMED),
+            PathParameter(
                 "round trip",
                 "15 ms: 7 ms of radio and 8 ms beyond",
                 f"{_MMWAVE_RTT}: below 7 ms; {ASSUMED} of the rest",
             ),
-            Parameter("buffer", "20 ms", ASSUMED),
+            PathParameter("buffer", "20 ms", ASSUMED),
         ),
         _mmwave,
     ),
     "wifi-busy": PathModel(
         "A Wi-Fi link among many: back-off after collisions, and frames sent again",
         (
-            Parameter("rate", "10 Mbit/s", f"{_C4}, bad Wi-Fi"),
-            Parameter("mean jitter", "7 ms, towards the host", f"{_C4}, bad Wi-Fi"),
-            Parameter(
+            PathParameter("rate", "10 Mbit/s", f"{_C4}, bad Wi-Fi"),
+            PathParameter("mean jitter", "7 ms, towards the host", f"{_C4}, bad Wi-Fi"),
+            PathParameter(
                 "round trip",
                 "22 ms: 2 ms of the link and 20 ms beyond",
                 f"{_C4}, bad Wi-Fi; {ASSUMED} of the 20 ms",
             ),
-            Parameter("buffer", "500 packets", ASSUMED),
+            PathParameter("buffer", "500 packets", ASSUMED),
         ),
         _wifi,
     ),
     "cable-docsis": PathModel(
         "A cable modem of DOCSIS 3.1: downstream as data go, upstream in granted slots under PIE",
         (
-            Parameter(
+            PathParameter(
                 "round trip", "20 ms: 10 ms of access and 10 ms beyond", f"{_LLD}; {ASSUMED} beyond"
             ),
-            Parameter("target of PIE upstream", "10 ms", _AQM),
-            Parameter("interval of grants", "2 ms", ASSUMED),
-            Parameter("rate downstream", "200 Mbit/s", ASSUMED),
-            Parameter("rate upstream", "20 Mbit/s", ASSUMED),
-            Parameter("buffer", "100 ms", ASSUMED),
+            PathParameter("target of PIE upstream", "10 ms", _AQM),
+            PathParameter("interval of grants", "2 ms", ASSUMED),
+            PathParameter("rate downstream", "200 Mbit/s", ASSUMED),
+            PathParameter("rate upstream", "20 Mbit/s", ASSUMED),
+            PathParameter("buffer", "100 ms", ASSUMED),
         ),
         _cable,
     ),
     "geo": PathModel(
         "A geostationary satellite",
         (
-            Parameter("round trip", "650 ms", f"{_SATELLITE}; {_LEO_GEO}: about 600, at least 477"),
-            Parameter("rate to the terminal", "50 Mbit/s", _SATELLITE),
-            Parameter("rate from the terminal", "10 Mbit/s", _SATELLITE),
-            Parameter("buffer", "1 bandwidth-delay product", _SATELLITE),
+            PathParameter(
+                "round trip", "650 ms", f"{_SATELLITE}; {_LEO_GEO}: about 600, at least 477"
+            ),
+            PathParameter("rate to the terminal", "50 Mbit/s", _SATELLITE),
+            PathParameter("rate from the terminal", "10 Mbit/s", _SATELLITE),
+            PathParameter("buffer", "1 bandwidth-delay product", _SATELLITE),
         ),
         _geo,
     ),

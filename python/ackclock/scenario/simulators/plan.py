@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ackclock.scenario.scenario import Scenario
 
-__all__ = ["Algorithm", "Flow", "Link", "Plan", "plan_of"]
+__all__ = ["Algorithm", "Flow", "SimulatorLink", "SimulatorPlan", "plan_of"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Algorithm:
 
 
 @dataclass(frozen=True)
-class Link:
+class SimulatorLink:
     """One direction of a link.
 
     Parameters
@@ -197,7 +197,7 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SimulatorPlan:
     """A compiled scenario.
 
     Parameters
@@ -235,7 +235,7 @@ class Plan:
     seed: int
     classes: str
     nodes: tuple[str, ...]
-    links: tuple[Link, ...]
+    links: tuple[SimulatorLink, ...]
     flows: tuple[Flow, ...]
     groups: int
     waits: bool
@@ -253,7 +253,7 @@ class Plan:
         return frozenset(i for flow in self.flows for i in (*flow.route, *flow.ack_route))
 
     @cached_property
-    def bottlenecks(self) -> tuple[Link, ...]:
+    def bottlenecks(self) -> tuple[SimulatorLink, ...]:
         """The links that are compared: where packets may be lost, and each flow's narrowest.
 
         If the scenario names links to record, those.
@@ -269,14 +269,14 @@ class Plan:
             if link.number in self.used and self._is_compared(link, narrow)
         )
 
-    def _is_compared(self, link: Link, narrow: set[int]) -> bool:
+    def _is_compared(self, link: SimulatorLink, narrow: set[int]) -> bool:
         if self.watched is not None:
             return link.id in self.watched
         limited = link.buffer_packets is not None or link.buffer_bytes is not None
         return limited or link.number in narrow
 
 
-def plan_of(scenario: Scenario) -> Plan:
+def plan_of(scenario: Scenario) -> SimulatorPlan:
     """Compile a scenario.
 
     Parameters
@@ -294,7 +294,7 @@ def plan_of(scenario: Scenario) -> Plan:
     scenario.check()
     data = json.loads(_core.plan(scenario.core_json()))
     watched = scenario.data.get("record", {}).get("links")
-    return Plan(
+    return SimulatorPlan(
         name=scenario.name or "scenario",
         era=data["era"],
         duration_s=data["duration_s"],
@@ -311,9 +311,9 @@ def plan_of(scenario: Scenario) -> Plan:
     )
 
 
-def _link(number: int, data: dict[str, Any]) -> Link:
+def _link(number: int, data: dict[str, Any]) -> SimulatorLink:
     steps = data["steps"] or ()
-    return Link(
+    return SimulatorLink(
         number=number,
         id=data["id"],
         source=data["from"],

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ackclock.scenario.scenario import Scenario
-    from ackclock.scenario.simulators.plan import Plan
+    from ackclock.scenario.simulators.plan import SimulatorPlan
     from ackclock.scenario.simulators.written import Written
 
 __all__ = ["SIMULATORS", "Simulator", "write_for"]
@@ -40,9 +40,9 @@ class Simulator:
     home: str
 
     @property
-    def write(self) -> Callable[[Plan], Written]:
+    def write(self) -> Callable[[SimulatorPlan], Written]:
         """Write a plan as a program."""
-        writer: Callable[[Plan], Written] = importlib.import_module(self.home).write
+        writer: Callable[[SimulatorPlan], Written] = importlib.import_module(self.home).write
         return writer
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ackclock.scenario.simulators.plan import Flow, Plan
-    from ackclock.scenario.simulators.written import Limits
+    from ackclock.scenario.simulators.plan import Flow, SimulatorPlan
+    from ackclock.scenario.simulators.written import SimulatorLimits
 
 __all__ = ["find_routes"]
 
 
 def find_routes(
-    plan: Plan, limits: Limits, destination: Callable[[Flow, bool], int]
+    plan: SimulatorPlan, limits: SimulatorLimits, destination: Callable[[Flow, bool], int]
 ) -> dict[tuple[int, int], tuple[int, int]]:
     """Find the next link by node and destination.
 

@@ -11,7 +11,7 @@ from ackclock.errors import Problem, ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Limits", "Written", "comment_text", "number_text", "sentence_text"]
+__all__ = ["SimulatorLimits", "Written", "comment_text", "number_text", "sentence_text"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Written:
 
 
 @dataclass
-class Limits:
+class SimulatorLimits:
     """What of a scenario a simulator cannot express: refused, or named and left to be different.
 
     Parameters

@@ -12,7 +12,7 @@ from ackclock.studies.adversary.runs import Runs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ackclock.studies.adversary.shape import Shape
+    from ackclock.studies.adversary.shape import PathShape
 
 __all__ = ["Arena"]
 
@@ -46,7 +46,7 @@ class Arena:
         """Time that is not judged [s]."""
         return min(10.0, self.duration_s / 4)
 
-    def scenario(self, shape: Shape, control: str, seed: int) -> Scenario:
+    def scenario(self, shape: PathShape, control: str, seed: int) -> Scenario:
         """Make the scenario of one control under one pattern.
 
         Parameters
@@ -85,7 +85,7 @@ class Arena:
         return scenario.replace(**self.settings) if self.settings else scenario
 
     def goodputs(
-        self, shape: Shape, seeds: Sequence[int], runs: Runs | None = None
+        self, shape: PathShape, seeds: Sequence[int], runs: Runs | None = None
     ) -> dict[str, list[float]]:
         """Goodput of every control under every seed.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ackclock.experiments.statistics import Mean
     from ackclock.studies.adversary.arena import Arena
-    from ackclock.studies.adversary.shape import Shape
+    from ackclock.studies.adversary.shape import PathShape
 
 __all__ = ["pattern"]
 
@@ -33,7 +33,7 @@ def _rates(samples: pa.Table) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     return times[1:], 8 * np.diff(total) / np.diff(times)
 
 
-def pattern(arena: Arena, shape: Shape, goodput: Mapping[str, Mean]) -> Figure:
+def pattern(arena: Arena, shape: PathShape, goodput: Mapping[str, Mean]) -> Figure:
     """Draw goodput of the test flows over time, a panel for each control.
 
     Parameters

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from ackclock.experiments.statistics import Mean
     from ackclock.studies.adversary.arena import Arena
-    from ackclock.studies.adversary.shape import Shape
+    from ackclock.studies.adversary.shape import PathShape
 
 __all__ = ["html"]
 
 
 def html(
     arena: Arena,
-    shape: Shape,
-    first: Shape,
+    shape: PathShape,
+    first: PathShape,
     goodput: Mapping[str, Mean],
     *,
     head: str,

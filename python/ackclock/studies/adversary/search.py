@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Literal
 from ackclock.errors import AckclockError
 from ackclock.experiments.statistics import Mean
 from ackclock.experiments.store.purpose import runs_of
-from ackclock.studies.adversary.found import FRESH_SEEDS, Found
-from ackclock.studies.adversary.shape import Shape
+from ackclock.studies.adversary.result import FRESH_SEEDS, AdversaryResult
+from ackclock.studies.adversary.shape import PathShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +56,7 @@ def adversary(
     store: Place = False,
     command: str | None = None,
     progress: Callable[[float], object] | None = None,
-) -> Found:
+) -> AdversaryResult:
     """Search.
 
     Parameters
@@ -101,7 +101,7 @@ def adversary(
         raise AckclockError(f"budget is {budget}; expected at least 10 patterns")
     sign = -1.0 if want == "best" else 1.0
     seeds = range(1, 1 + SEEDS)
-    gap_of_shape: dict[Shape, float] = {}
+    gap_of_shape: dict[PathShape, float] = {}
 
     with open_keeper(store) as keeper:
         if isinstance(keeper, Store):
@@ -110,7 +110,7 @@ def adversary(
             )
         runs = Runs(keeper)
 
-        def gap(shape: Shape) -> float:
+        def gap(shape: PathShape) -> float:
             if shape not in gap_of_shape:
                 gaps = arena.gaps(arena.goodputs(shape, seeds, runs), want)
                 gap_of_shape[shape] = sign * sum(gaps) / len(gaps)
@@ -119,7 +119,7 @@ def adversary(
             return gap_of_shape[shape]
 
         def cost(numbers: npt.NDArray[np.float64]) -> float:
-            return gap(Shape.of([float(x) for x in numbers]))
+            return gap(PathShape.of([float(x) for x in numbers]))
 
         rounds = max(budget // population - 1, 1)
         draws = np.random.default_rng(seed)
@@ -135,10 +135,10 @@ def adversary(
                 workers=pool.map,
                 tol=0.0,
             )
-        first = Shape.of([float(x) for x in result.x])
+        first = PathShape.of([float(x) for x in result.x])
         shape = _shrunk(first, gap)
         fresh = arena.goodputs(shape, range(1001, 1001 + FRESH_SEEDS), runs)
-        return Found(
+        return AdversaryResult(
             arena=arena,
             want=want,
             shape=shape,
@@ -150,7 +150,7 @@ def adversary(
         )
 
 
-def _shrunk(shape: Shape, gap: Callable[[Shape], float]) -> Shape:
+def _shrunk(shape: PathShape, gap: Callable[[PathShape], float]) -> PathShape:
     """Take simpler patterns as long as they keep most of the gap."""
     bound = KEEP * gap(shape)
     if bound >= 0:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["LONGEST_S", "SHORTEST_S", "Shape"]
+__all__ = ["LONGEST_S", "SHORTEST_S", "PathShape"]
 
 SHORTEST_S, LONGEST_S = 0.1, 20.0
 LOWEST = 0.05
@@ -25,13 +25,13 @@ ROUND_RATES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.0)
 
 
 @dataclass(frozen=True)
-class Shape:
+class PathShape:
     """Levels in turn: a rate as a part of the peak, and how long it holds [s]."""
 
     levels: tuple[tuple[float, float], ...]
 
     @classmethod
-    def of(cls, numbers: Sequence[float]) -> Shape:
+    def of(cls, numbers: Sequence[float]) -> PathShape:
         """Make one of 2K numbers in [0, 1], rates first.
 
         Parameters
@@ -67,21 +67,21 @@ class Shape:
             time_s += seconds
         return steps
 
-    def simpler(self) -> Iterator[Shape]:
+    def simpler(self) -> Iterator[PathShape]:
         """Patterns a step simpler: a level less, or a rate or a time rounded."""
         levels = self.levels
         for i in range(1, len(levels)):
             if levels[i][0] == levels[i - 1][0]:
                 merged = (levels[i][0], round(levels[i - 1][1] + levels[i][1], 1))
-                yield Shape((*levels[: i - 1], merged, *levels[i + 1 :]))
+                yield PathShape((*levels[: i - 1], merged, *levels[i + 1 :]))
         if len(levels) > 1:
             for i in range(len(levels)):
-                yield Shape(levels[:i] + levels[i + 1 :])
+                yield PathShape(levels[:i] + levels[i + 1 :])
         for i, (share, seconds) in enumerate(levels):
             for near in _near(share, ROUND_RATES):
-                yield Shape((*levels[:i], (near, seconds), *levels[i + 1 :]))
+                yield PathShape((*levels[:i], (near, seconds), *levels[i + 1 :]))
             for near in _near(seconds, ROUND_S):
-                yield Shape((*levels[:i], (share, near), *levels[i + 1 :]))
+                yield PathShape((*levels[:i], (share, near), *levels[i + 1 :]))
 
     def describe(self, peak_bps: float) -> str:
         """Describe the pattern in one line.

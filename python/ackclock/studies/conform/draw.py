@@ -10,7 +10,7 @@ from ackclock._util.page import inline
 
 if TYPE_CHECKING:
     from ackclock.studies.conform.stages import Staged
-    from ackclock.studies.conform.suite import Case
+    from ackclock.studies.conform.suite import ConformanceCase
 
 __all__ = ["Shown", "picture", "show"]
 
@@ -41,7 +41,7 @@ class Shown:
     recipe: str = ""
 
 
-def show(case: Case, staged: Staged | None) -> Shown:
+def show(case: ConformanceCase, staged: Staged | None) -> Shown:
     """Draw a case and write its recipe.
 
     Parameters

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ackclock.studies.conform.stages import Staged
-    from ackclock.studies.conform.suite import Case, Check, Suite
+    from ackclock.studies.conform.suite import CaseCheck, ConformanceCase, Suite
 
-__all__ = ["FAIL", "INEXPRESSIBLE", "PASS", "UNDECIDED", "Row", "judge"]
+__all__ = ["FAIL", "INEXPRESSIBLE", "PASS", "UNDECIDED", "ConformanceRow", "judge"]
 
 PASS, FAIL, INEXPRESSIBLE = "pass", "fail", "not expressible"
 UNDECIDED = "undecided"
@@ -56,7 +56,7 @@ CREATE MACRO delivered(since, upto) AS
 
 
 @dataclass(frozen=True)
-class Row:
+class ConformanceRow:
     """One check and its verdict.
 
     Parameters
@@ -120,7 +120,9 @@ class Row:
         return asdict(self)
 
 
-def judge(suite: Suite, case: Case, staged: Staged, path: Mapping[str, float]) -> list[Row]:
+def judge(
+    suite: Suite, case: ConformanceCase, staged: Staged, path: Mapping[str, float]
+) -> list[ConformanceRow]:
     """Judge the checks of a case.
 
     Parameters
@@ -176,8 +178,13 @@ def _add_views(suite: Suite, base: Any) -> None:
 
 
 def _judge_check(
-    suite: Suite, case: Case, check: Check, staged: Staged, base: Any, reported: set[str]
-) -> Row:
+    suite: Suite,
+    case: ConformanceCase,
+    check: CaseCheck,
+    staged: Staged,
+    base: Any,
+    reported: set[str],
+) -> ConformanceRow:
     import duckdb
 
     def row(
@@ -186,8 +193,8 @@ def _judge_check(
         verdict: str,
         why: str,
         begin: tuple[float | None, int | None] = (None, None),
-    ) -> Row:
-        return Row(
+    ) -> ConformanceRow:
+        return ConformanceRow(
             case.key, case.title, check.step, check.text, expectation(check), measured, value,
             verdict, why, *begin, check.advice,
         )  # fmt: skip
@@ -284,7 +291,7 @@ def bounds(goal: Mapping[str, Any]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def expectation(check: Check) -> str:
+def expectation(check: CaseCheck) -> str:
     """What must be, as text.
 
     Parameters

@@ -14,7 +14,7 @@ from ackclock.studies.conform.judge import FAIL, INEXPRESSIBLE, PASS, UNDECIDED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ackclock.studies.conform.judge import Row
+    from ackclock.studies.conform.judge import ConformanceRow
 
 __all__ = ["html", "junit", "text"]
 
@@ -22,7 +22,9 @@ HEAD = ["case", "step", "check", "expected", "measured", "verdict"]
 OURS = "ours"
 
 
-def text(head: str, rows: Sequence[Row], verdicts: Mapping[str, str], answer: str) -> str:
+def text(
+    head: str, rows: Sequence[ConformanceRow], verdicts: Mapping[str, str], answer: str
+) -> str:
     """Write the table.
 
     Parameters
@@ -59,7 +61,9 @@ def text(head: str, rows: Sequence[Row], verdicts: Mapping[str, str], answer: st
     return "\n\n".join([*blocks, answer])
 
 
-def junit(suite: str, control: str, rows: Sequence[Row], verdicts: Mapping[str, str]) -> str:
+def junit(
+    suite: str, control: str, rows: Sequence[ConformanceRow], verdicts: Mapping[str, str]
+) -> str:
     """Write JUnit XML: a test a case, with one failure for all its failed checks.
 
     Parameters
@@ -99,7 +103,10 @@ def junit(suite: str, control: str, rows: Sequence[Row], verdicts: Mapping[str, 
 
 
 def html(
-    rows: Sequence[Row], verdicts: Mapping[str, str], drawings: Mapping[str, Shown], **about: Any
+    rows: Sequence[ConformanceRow],
+    verdicts: Mapping[str, str],
+    drawings: Mapping[str, Shown],
+    **about: Any,
 ) -> str:
     """Write the page: verdicts first, then each case with its checks, figure and recipe.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock._util import units
 from ackclock._util.number_text import number
 from ackclock.errors import Problem, ScenarioError
-from ackclock.studies.conform.judge import FAIL, PASS, Row
+from ackclock.studies.conform.judge import FAIL, PASS, ConformanceRow
 from ackclock.studies.conform.run import Conformance, document, facts, read_under_test
 from ackclock.studies.conform.suite import find_suite
 
@@ -114,7 +114,7 @@ def conform_over_ranges(
     return Conformance(conformance_suite.name, title, conformance_suite.source, subject.label, rows)
 
 
-def _run_place(suite: Suite, path: _Place, subject: Subject, seed: int) -> list[Row]:
+def _run_place(suite: Suite, path: _Place, subject: Subject, seed: int) -> list[ConformanceRow]:
     from ackclock.scenario.scenario import Scenario
 
     ranges: dict[str, Any] = dict(suite.ranges or {})
@@ -173,6 +173,8 @@ def _row(
     *,
     passes: bool,
     why: str,
-) -> Row:
+) -> ConformanceRow:
     verdict = PASS if passes else FAIL
-    return Row(path.label, path.label, step, text, expected, measured, value, verdict, why)
+    return ConformanceRow(
+        path.label, path.label, step, text, expected, measured, value, verdict, why
+    )

@@ -10,23 +10,30 @@ from typing import TYPE_CHECKING, Any
 from ackclock.errors import Problem, ScenarioError
 from ackclock.studies.algorithm_argument import Subject, read_subject
 from ackclock.studies.conform.draw import Shown, show
-from ackclock.studies.conform.judge import FAIL, INEXPRESSIBLE, PASS, UNDECIDED, Row, judge
+from ackclock.studies.conform.judge import (
+    FAIL,
+    INEXPRESSIBLE,
+    PASS,
+    UNDECIDED,
+    ConformanceRow,
+    judge,
+)
 from ackclock.studies.conform.page import html, junit, text
 from ackclock.studies.conform.stages import Staged, merge, stage
 from ackclock.studies.conform.suite import find_suite
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ackclock.scenario.scenario import Scenario
-    from ackclock.studies.conform.suite import Case, Suite
+    from ackclock.studies.conform.suite import ConformanceCase, Suite
 
 __all__ = ["Conformance", "conform"]
 
 
 @dataclass(frozen=True)
-class Conformance(Outcome):
+class Conformance(StudyOutcome):
     """What a suite found of a control. Printing it gives the table.
 
     Parameters
@@ -51,7 +58,7 @@ class Conformance(Outcome):
     title: str
     source: str
     control: str
-    rows: tuple[Row, ...]
+    rows: tuple[ConformanceRow, ...]
     details: Mapping[str, Shown] = field(default_factory=dict, repr=False)
     beside: str = ""
     unseen: str = ""
@@ -197,7 +204,7 @@ def conform(
     named = conformance_suite.beside if beside is None and subject.is_guest else beside
     ours = read_under_test(conformance_suite, named, seed, folder) if named else None
 
-    def run(case: Case) -> tuple[list[Row], Staged | None]:
+    def run(case: ConformanceCase) -> tuple[list[ConformanceRow], Staged | None]:
         rows, staged = _run_case(conformance_suite, case, subject, seed)
         if ours is not None:
             rows = _compare(rows, _run_case(conformance_suite, case, ours, seed)[0])
@@ -221,7 +228,7 @@ def conform(
     )
 
 
-def _compare(rows: list[Row], ours: list[Row]) -> list[Row]:
+def _compare(rows: list[ConformanceRow], ours: list[ConformanceRow]) -> list[ConformanceRow]:
     """What was measured of ours beside each row; where both fail nothing is decided."""
     return [
         replace(
@@ -255,7 +262,7 @@ def read_under_test(suite: Suite, control: str, seed: int, folder: Path | None) 
     return read_subject(control, folder or Path.cwd(), "cc", trial)
 
 
-def document(suite: Suite, case: Case | None, control: Any, seed: int) -> dict[str, Any]:
+def document(suite: Suite, case: ConformanceCase | None, control: Any, seed: int) -> dict[str, Any]:
     """Write the scenario of a case.
 
     Parameters
@@ -273,13 +280,13 @@ def document(suite: Suite, case: Case | None, control: Any, seed: int) -> dict[s
 
 
 def _run_case(
-    suite: Suite, case: Case, subject: Subject, seed: int
-) -> tuple[list[Row], Staged | None]:
+    suite: Suite, case: ConformanceCase, subject: Subject, seed: int
+) -> tuple[list[ConformanceRow], Staged | None]:
     from ackclock.scenario.scenario import Scenario
 
     if case.inexpressible:
         why = case.inexpressible
-        return [Row(case.key, case.title, 1, "", "", "", None, INEXPRESSIBLE, why)], None
+        return [ConformanceRow(case.key, case.title, 1, "", "", "", None, INEXPRESSIBLE, why)], None
     try:
         data = document(suite, case, subject.value, seed)
         data["record"] = {"flows": [0]}

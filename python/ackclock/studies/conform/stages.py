@@ -16,7 +16,7 @@ from ackclock.errors import AckclockError, Problem, ScenarioError, suggestion
 if TYPE_CHECKING:
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
-    from ackclock.studies.conform.suite import Case, Losses, Trigger
+    from ackclock.studies.conform.suite import ConformanceCase, Losses, Trigger
 
 __all__ = ["Staged", "fill", "merge", "stage"]
 
@@ -96,7 +96,7 @@ def fill(value: Any, events: Mapping[str, float]) -> Any:
     return _TIME.sub(time, value)
 
 
-def stage(case: Case, scenario: Scenario) -> Staged:
+def stage(case: ConformanceCase, scenario: Scenario) -> Staged:
     """Run a case, once more for each of its events.
 
     Parameters

@@ -12,7 +12,7 @@ from ackclock.errors import Problem, ScenarioError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Case", "Check", "Losses", "Suite", "Trigger", "find_suite", "read_suite"]
+__all__ = ["CaseCheck", "ConformanceCase", "Losses", "Suite", "Trigger", "find_suite", "read_suite"]
 
 HOME = Path(__file__).parent / "suites"
 
@@ -71,7 +71,7 @@ class Trigger:
 
 
 @dataclass(frozen=True)
-class Check:
+class CaseCheck:
     """Something that must be so after a run.
 
     Parameters
@@ -102,7 +102,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Case:
+class ConformanceCase:
     """One test case.
 
     Parameters
@@ -132,7 +132,7 @@ class Case:
     note: str
     scenario: Mapping[str, Any]
     triggers: tuple[Trigger, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[CaseCheck, ...]
     inexpressible: str
     file: Path
     losses: Losses | None = None
@@ -172,14 +172,14 @@ class Suite:
     states: Mapping[str, str]
     probes: Mapping[str, str]
     scenario: Mapping[str, Any]
-    cases: tuple[Case, ...]
+    cases: tuple[ConformanceCase, ...]
     ranges: Mapping[str, Any] | None = field(default=None)
     views: str = ""
     beside: str = ""
     unseen: str = ""
     for_guests: str = ""
 
-    def choose_cases(self, keys: Iterable[str]) -> tuple[Case, ...]:
+    def choose_cases(self, keys: Iterable[str]) -> tuple[ConformanceCase, ...]:
         """Choose cases.
 
         Parameters
@@ -338,12 +338,12 @@ class _Form:
             self.wrong(key, f"is not known; {suggestion(key, self.known_keys)}")
 
 
-def _case(file: Path, problems: list[Problem]) -> Case:
+def _case(file: Path, problems: list[Problem]) -> ConformanceCase:
     form = _Form(_load(file, problems), file, problems)
     triggers = tuple(_trigger(entry) for entry in form.forms("when"))
     checks = tuple(_check(entry) for entry in form.forms("check"))
     losses = _losses(form)
-    case = Case(
+    case = ConformanceCase(
         key=file.stem.partition("-")[0].lstrip("0"),
         title=form.text("title"),
         note=form.text("note", ""),
@@ -395,10 +395,10 @@ def _trigger(form: _Form) -> Trigger:
     return trigger
 
 
-def _check(form: _Form) -> Check:
+def _check(form: _Form) -> CaseCheck:
     goal = {key: form.data.pop(key) for key in (*GOALS, "tolerance") if key in form.data}
     form.known_keys += [*GOALS, "tolerance"]
-    check = Check(
+    check = CaseCheck(
         form.count("step"),
         form.text("text"),
         form.text("value"),

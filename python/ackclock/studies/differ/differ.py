@@ -15,7 +15,7 @@ from ackclock.studies.differ.measure import (
     QUANTITIES,
     SLACK,
     Parting,
-    Trace,
+    PeerTrace,
     judge,
     known_since,
     measure,
@@ -27,16 +27,16 @@ from ackclock.studies.differ.measure import (
 )
 from ackclock.studies.differ.peers import Options, prepare, prepare_all
 from ackclock.studies.differ.simulators.events import Meeting, meet
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
-    from ackclock.studies.differ.peers import Prepared
+    from ackclock.studies.differ.peers import PreparedPeer
 
-__all__ = ["Difference", "Peer", "Row", "differ"]
+__all__ = ["Difference", "Peer", "QuantityRow", "differ"]
 
 WORDS = {**QUANTITIES, **LINK_QUANTITIES}
 
@@ -44,7 +44,7 @@ HEAD = ("flow or link", "ours", "theirs", "quantity", "here", "there", "differen
 
 
 @dataclass(frozen=True)
-class Row:
+class QuantityRow:
     """A quantity of a flow or a link, here and there.
 
     Parameters
@@ -109,9 +109,9 @@ class Peer:
 
     name: str
     release: str
-    rows: tuple[Row, ...]
+    rows: tuple[QuantityRow, ...]
     partings: dict[str, Parting]
-    traces: dict[str, tuple[Trace, Trace]] = field(repr=False)
+    traces: dict[str, tuple[PeerTrace, PeerTrace]] = field(repr=False)
     notes: tuple[str, ...] = ()
     meeting: Meeting | None = None
     state: str = ""
@@ -126,7 +126,7 @@ class Peer:
 
 
 @dataclass(frozen=True)
-class Difference(Outcome):
+class Difference(StudyOutcome):
     """A scenario with our controls, and with those of peers.
 
     Parameters
@@ -376,14 +376,14 @@ def _run(scenario: Scenario, seed: int) -> Run:
 
 
 def _compare_runs(
-    name: str, prepared: Prepared, sides: tuple[list[Run], list[Run]], tolerance: float
+    name: str, prepared: PreparedPeer, sides: tuple[list[Run], list[Run]], tolerance: float
 ) -> Peer:
     """Compare the runs of both sides."""
     rows, partings, traces = [], {}, {}
 
-    def judge_quantity(name: str, kinds: Any, quantity: str, a: Any, b: Any) -> Row:
+    def judge_quantity(name: str, kinds: Any, quantity: str, a: Any, b: Any) -> QuantityRow:
         slack, resolution = SLACK.get(quantity, 0.0), prepared.resolution.get(quantity, 0.0)
-        return Row(name, kinds, quantity, a, b, judge(a, b, tolerance, slack, resolution))
+        return QuantityRow(name, kinds, quantity, a, b, judge(a, b, tolerance, slack, resolution))
 
     first, other = (side[0] for side in sides)
     finest_s = prepared.resolution.get("time_s", 0.0)

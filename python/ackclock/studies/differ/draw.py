@@ -9,7 +9,7 @@ from ackclock.plot.notebook import NotebookFigure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ackclock.studies.differ.measure import Parting, Trace
+    from ackclock.studies.differ.measure import Parting, PeerTrace
 
 __all__ = ["draw_windows"]
 
@@ -18,7 +18,7 @@ FLOWS = 4
 
 
 def draw_windows(
-    traces: Mapping[str, tuple[Trace, Trace]], partings: Mapping[str, Parting]
+    traces: Mapping[str, tuple[PeerTrace, PeerTrace]], partings: Mapping[str, Parting]
 ) -> NotebookFigure | None:
     """Draw the windows of the first few flows.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock.catalogue.guest_programs import guest_of
 from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.simulators.plan import plan_of
-from ackclock.studies.differ.peers import Prepared
+from ackclock.studies.differ.peers import PreparedPeer
 
 if TYPE_CHECKING:
     from ackclock.results.run import Run
@@ -23,7 +23,7 @@ NOTES = (
 )
 
 
-def guest(command: str, scenario: Scenario, options: Options) -> Prepared:
+def guest(command: str, scenario: Scenario, options: Options) -> PreparedPeer:
     """Prepare a scenario for a guest.
 
     Parameters
@@ -50,7 +50,7 @@ def guest(command: str, scenario: Scenario, options: Options) -> Prepared:
         del run
         return numbers
 
-    return Prepared(
+    return PreparedPeer(
         scenario,
         lambda seed: theirs.with_seed(seed).run(),
         flows,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ackclock.studies.differ.peers import Prepared
+from ackclock.studies.differ.peers import PreparedPeer
 
 if TYPE_CHECKING:
     from ackclock.emulation.run import EmulatedRun
@@ -25,7 +25,7 @@ COST = 2000.0
 """How long a run takes, relative to ours: real time."""
 
 
-def linux(scenario: Scenario, _: Options) -> Prepared:
+def linux(scenario: Scenario, _: Options) -> PreparedPeer:
     """Prepare a scenario for the kernel's TCP.
 
     Parameters
@@ -72,7 +72,7 @@ def linux(scenario: Scenario, _: Options) -> Prepared:
         return describe(late)
 
     explained = json.loads(_core.Emulator(ours.core_json()).describe())
-    return Prepared(
+    return PreparedPeer(
         ours=ours,
         run=run,
         flows=lambda other: list(range(len(other.summary["flows"]))),

@@ -20,9 +20,9 @@ __all__ = [
     "LINK_QUANTITIES",
     "QUANTITIES",
     "SLACK",
+    "DivergencePlace",
     "Parting",
-    "Place",
-    "Trace",
+    "PeerTrace",
     "count_cuts",
     "judge",
     "known_since",
@@ -59,7 +59,7 @@ APART = 0.1
 
 
 @dataclass(frozen=True)
-class Trace:
+class PeerTrace:
     """A window over time: from each time on it has this value.
 
     Parameters
@@ -74,7 +74,7 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Place:
+class DivergencePlace:
     """Two windows at a time.
 
     Parameters
@@ -115,8 +115,8 @@ class Parting:
         From where on by more than a tenth, and more than a packet; None: never.
     """
 
-    packet: Place | None = None
-    tenth: Place | None = None
+    packet: DivergencePlace | None = None
+    tenth: DivergencePlace | None = None
 
     def __str__(self) -> str:
         if self.packet is None:
@@ -134,7 +134,7 @@ def _rows(table: Any, flow: str) -> Any:
     return table.filter(pc.equal(pc.cast(table["flow"], "string"), flow))
 
 
-def trace(run: Run, flow: str) -> Trace:
+def trace(run: Run, flow: str) -> PeerTrace:
     """Take the window of a flow.
 
     Parameters
@@ -146,7 +146,7 @@ def trace(run: Run, flow: str) -> Trace:
     """
     mine = _rows(run.tables["windows"], flow)
     columns = (mine[name].to_numpy() for name in ("time_s", "cwnd_segments", "acked"))
-    return Trace(*columns)
+    return PeerTrace(*columns)
 
 
 def known_since(runs: Iterable[Run], flow: str) -> float:
@@ -231,7 +231,7 @@ def _delivered_bps(row: Any, window_s: float) -> float:
     return float(row["goodput_bps"] if delivered is None else delivered * 8 / window_s)
 
 
-def _row_at(window: Trace, time_s: float) -> int:
+def _row_at(window: PeerTrace, time_s: float) -> int:
     """The row that holds at a time, or the first."""
     return max(int(np.searchsorted(window.time_s, time_s, side="right")) - 1, 0)
 
@@ -250,7 +250,7 @@ def count_cuts(cwnd: Floats) -> int:
     return int(np.count_nonzero(cwnd[end] < CUT * cwnd[begin]))
 
 
-def _window(window: Trace, start: float, end: float) -> tuple[float, float]:
+def _window(window: PeerTrace, start: float, end: float) -> tuple[float, float]:
     """The mean over time and the largest window between two times."""
     first = _row_at(window, start)
     cwnd = window.cwnd[first:]
@@ -296,8 +296,8 @@ def sample_windows(run: Run, interval_s: float) -> Run:
 
 
 def part(
-    ours: Trace,
-    theirs: Trace,
+    ours: PeerTrace,
+    theirs: PeerTrace,
     states: Sequence[tuple[float, str]] = (),
     resolution_s: float = 0.0,
 ) -> Parting:
@@ -320,11 +320,11 @@ def part(
     packet = _lasting(times, by > 1, resolution_s)
     tenth = _lasting(times, (by > 1) & (by > APART * mine), resolution_s)
 
-    def place(row: int) -> Place:
+    def place(row: int) -> DivergencePlace:
         then = float(times[row])
         entered = [state for entered_s, state in states if entered_s <= then]
         row_then = int(np.searchsorted(ours.time_s, then, side="right")) - 1
-        return Place(
+        return DivergencePlace(
             then,
             float(mine[row]),
             float(other[row]),
@@ -343,7 +343,7 @@ def _lasting(times: Floats, apart: Any, longer_s: float) -> Any:
     return starts[np.append(times, np.inf)[ends] - times[starts] > longer_s]
 
 
-def _at(window: Trace, times: Floats) -> Floats:
+def _at(window: PeerTrace, times: Floats) -> Floats:
     """The window at each time: of several values at one time, the last."""
     found: Floats = window.cwnd[np.searchsorted(window.time_s, times, side="right") - 1]
     return found

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
 
-__all__ = ["PEERS", "Options", "Prepared", "named_paths", "prepare", "prepare_all", "read_peers"]
+__all__ = [
+    "PEERS",
+    "Options",
+    "PreparedPeer",
+    "named_paths",
+    "prepare",
+    "prepare_all",
+    "read_peers",
+]
 
 PEERS = {
     "linux": "ackclock.studies.differ.linux:linux",
@@ -48,7 +56,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedPeer:
     """A scenario that a peer can run.
 
     Parameters
@@ -135,7 +143,7 @@ def named_paths(options: Iterable[str]) -> dict[str, Path]:
     return paths
 
 
-def prepare(peer: str, scenario: Scenario, options: Options) -> Prepared:
+def prepare(peer: str, scenario: Scenario, options: Options) -> PreparedPeer:
     """Prepare a scenario for a peer.
 
     Parameters
@@ -156,13 +164,15 @@ def prepare(peer: str, scenario: Scenario, options: Options) -> Prepared:
     """
     if peer.startswith(PREFIX):
         guest = pkgutil.resolve_name(GUEST)
-        prepared: Prepared = guest(peer, scenario, options)
+        prepared: PreparedPeer = guest(peer, scenario, options)
         return prepared
-    make: Callable[[Scenario, Options], Prepared] = pkgutil.resolve_name(PEERS[peer])
+    make: Callable[[Scenario, Options], PreparedPeer] = pkgutil.resolve_name(PEERS[peer])
     return make(scenario, options)
 
 
-def prepare_all(scenario: Scenario, options: Options) -> tuple[dict[str, Prepared], dict[str, str]]:
+def prepare_all(
+    scenario: Scenario, options: Options
+) -> tuple[dict[str, PreparedPeer], dict[str, str]]:
     """Prepare a scenario for every peer that is there and can run it; of the others, say why not.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ackclock.catalogue.schema import registry_name
 from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.simulators.plan import plan_of
-from ackclock.studies.differ.peers import Prepared
+from ackclock.studies.differ.peers import PreparedPeer
 
 if TYPE_CHECKING:
     from ackclock.results.run import Run
@@ -31,7 +31,7 @@ OURS_SEND = ("s2n",)
 """Peers whose controllers drive our sender, so that packets are the same until windows are not."""
 
 
-def library(peer: str, scenario: Scenario, options: Options) -> Prepared:
+def library(peer: str, scenario: Scenario, options: Options) -> PreparedPeer:
     """Prepare a scenario for the controls of a library.
 
     Parameters
@@ -65,7 +65,7 @@ def library(peer: str, scenario: Scenario, options: Options) -> Prepared:
 
     plan = plan_of(scenario)
     crossed = {link.id for link in plan.bottlenecks}
-    return Prepared(
+    return PreparedPeer(
         scenario,
         lambda seed: theirs.with_seed(seed).run(),
         flows,

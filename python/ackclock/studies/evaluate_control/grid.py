@@ -21,7 +21,7 @@ __all__ = [
     "OTHERS",
     "SETTINGS",
     "TIERS",
-    "Tier",
+    "ControlTier",
     "alone",
     "document",
     "make_shared_sweep",
@@ -58,7 +58,7 @@ SETTINGS: dict[str, Data] = {
 
 
 @dataclass(frozen=True)
-class Tier:
+class ControlTier:
     """How much is run."""
 
     environments: tuple[str, ...]
@@ -85,10 +85,10 @@ _ALL = (
 )
 
 TIERS = {
-    "fast": Tier(
+    "fast": ControlTier(
         ("cons-low", "sq-low", "sq-high", "rw-low", "rd-high"), ("cons-low", "sq-low"), 40, 10, 3
     ),
-    "full": Tier(_ALL, ("cons-low", "cons-high", "sq-high", "rw-high"), 100, 10, 5),
+    "full": ControlTier(_ALL, ("cons-low", "cons-high", "sq-high", "rw-high"), 100, 10, 5),
 }
 """Fast: a minute or two; full: everything."""
 
@@ -118,7 +118,7 @@ def read_control(text: str, folder: Path) -> Subject:
     return Subject(label, subject.value)
 
 
-def document(value: Any, tier: Tier, *, seed: int) -> Data:
+def document(value: Any, tier: ControlTier, *, seed: int) -> Data:
     """Make the scenario that the sweeps change.
 
     Parameters
@@ -139,7 +139,7 @@ def document(value: Any, tier: Tier, *, seed: int) -> Data:
     }
 
 
-def alone(control: Subject, tier: Tier, *, seed: int, reps: int) -> Sweep:
+def alone(control: Subject, tier: ControlTier, *, seed: int, reps: int) -> Sweep:
     """Every control by itself, in every setting and environment.
 
     Parameters
@@ -170,7 +170,7 @@ def alone(control: Subject, tier: Tier, *, seed: int, reps: int) -> Sweep:
     )
 
 
-def make_shared_sweep(control: Subject, tier: Tier, *, seed: int, reps: int) -> Sweep:
+def make_shared_sweep(control: Subject, tier: ControlTier, *, seed: int, reps: int) -> Sweep:
     """Five flows of the control beside five of another, all with SACK.
 
     Parameters

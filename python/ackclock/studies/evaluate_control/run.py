@@ -11,7 +11,7 @@ from ackclock.errors import find_by_name
 from ackclock.experiments.store.purpose import runs_of
 from ackclock.studies.evaluate_control import grid
 from ackclock.studies.evaluate_control.judge import Judgement, judge_results
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ TRIAL_S = 20.0
 
 
 @dataclass(frozen=True)
-class Evaluation(Outcome):
+class Evaluation(StudyOutcome):
     """A finished evaluation. Printing it gives the page."""
 
     MARKER = "evaluation.json"
@@ -166,7 +166,7 @@ def evaluate(
     KeyboardInterrupt
         It was stopped; what had finished is kept.
     """
-    size: grid.Tier = find_by_name(tier, grid.TIERS, "tier")
+    size: grid.ControlTier = find_by_name(tier, grid.TIERS, "tier")
     subject = grid.read_control(control, folder or Path())
     count = reps or size.reps
     _trial(subject, seed)
@@ -190,5 +190,5 @@ def _trial(control: Subject, seed: int) -> None:
     """Run the control once where bandwidth falls to a tenth, in this process."""
     from ackclock.scenario.scenario import Scenario
 
-    size = grid.Tier(("sq-high",), (), TRIAL_S, 0.0, 1)
+    size = grid.ControlTier(("sq-high",), (), TRIAL_S, 0.0, 1)
     Scenario.from_data(grid.document(control.value, size, seed=seed)).run()

@@ -13,13 +13,13 @@ from ackclock.experiments.store.purpose import runs_of
 from ackclock.studies.evaluate_queue.scenarios import (
     SCENARIOS,
     TIERS,
-    Tier,
+    QueueTier,
     document,
     queues,
     read_queue,
 )
 from ackclock.studies.evaluate_queue.score import METRICS, Scores, score_runs
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ __all__ = ["QueueEvaluation", "evaluate_queue"]
 
 
 @dataclass(frozen=True)
-class QueueEvaluation(Outcome):
+class QueueEvaluation(StudyOutcome):
     """A finished evaluation. Printing it gives the page."""
 
     MARKER = "queue-evaluation.json"
@@ -162,7 +162,7 @@ def evaluate_queue(
     from ackclock.experiments.sweeps import sweep
     from ackclock.scenario.scenario import Scenario
 
-    size: Tier = find_by_name(tier, TIERS, "tier")
+    size: QueueTier = find_by_name(tier, TIERS, "tier")
     subject = read_queue(queue, folder or Path())
     count = reps or size.reps
     # First in this process: a class that fails does so at once, with its own error.

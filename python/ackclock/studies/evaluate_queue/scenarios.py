@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["SCENARIOS", "TIERS", "Scene", "Tier", "document", "queues", "read_queue"]
+__all__ = ["SCENARIOS", "TIERS", "QueueTier", "Scene", "document", "queues", "read_queue"]
 
 Data = dict[str, Any]
 
@@ -28,7 +28,7 @@ RENO: Data = {"cc": "aimd", "recovery": "sack", "start_jitter": "1 s"}
 
 
 @dataclass(frozen=True)
-class Tier:
+class QueueTier:
     """How much is run."""
 
     rivals: tuple[str, ...] | None
@@ -37,8 +37,8 @@ class Tier:
 
 
 TIERS = {
-    "fast": Tier(("red", "codel", "fq-codel", "pie"), 30, 5),
-    "full": Tier(None, 120, 10),
+    "fast": QueueTier(("red", "codel", "fq-codel", "pie"), 30, 5),
+    "full": QueueTier(None, 120, 10),
 }
 """Fast: four rivals, half a minute of simulated time; full: every discipline of the registry."""
 
@@ -120,7 +120,7 @@ SCENARIOS: dict[str, Scene] = {
 """Situations by name."""
 
 
-def document(value: Any, scene: Scene, tier: Tier, *, seed: int) -> Data:
+def document(value: Any, scene: Scene, tier: QueueTier, *, seed: int) -> Data:
     """Make a scenario.
 
     Parameters
@@ -172,7 +172,7 @@ def read_queue(text: str, folder: Path) -> Subject:
     return Subject(DROP_TAIL if label == "fifo" else label, subject.value)
 
 
-def queues(subject: Subject, tier: Tier) -> dict[str, Any]:
+def queues(subject: Subject, tier: QueueTier) -> dict[str, Any]:
     """The disciplines that are compared, the one under study first.
 
     Parameters

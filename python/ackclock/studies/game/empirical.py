@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock.experiments.statistics import Mean, holm, mean_p_value
-from ackclock.studies.game.judged import Findings, Gain, Judged
 from ackclock.studies.game.payoff import outcome
 from ackclock.studies.game.profiles import deviations, label
+from ackclock.studies.game.verdict import Findings, Gain, GameVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -52,7 +52,7 @@ class Played:
         self.payoffs = payoffs
         self.names = list(game.strategies)
 
-    def judge_profiles(self, network: str) -> list[Judged]:
+    def judge_profiles(self, network: str) -> list[GameVerdict]:
         """Judge every profile that was played in a network.
 
         Parameters
@@ -65,7 +65,7 @@ class Played:
 
     def _judge(
         self, payoffs_of_profile: Mapping[Profile, Mapping[int, Real]], profile: Profile
-    ) -> Judged:
+    ) -> GameVerdict:
         gain_values = list(self._gains(payoffs_of_profile, profile))
         gains = tuple(gain for gain, _ in gain_values)
         # Of several changes that gain nothing one seems to by chance: all are judged together.
@@ -82,7 +82,7 @@ class Played:
         payoffs = {
             self.names[s]: Mean.of(values) for s, values in payoffs_of_profile[profile].items()
         }
-        return Judged(
+        return GameVerdict(
             profile, payoffs, Mean.of(welfare(payoffs_of_profile, profile)), gains, verdict
         )
 
@@ -118,7 +118,7 @@ class Played:
             return None
         payoffs_of_profile = self.payoffs[network]
 
-        def chosen_by(judged_profile: Judged) -> float:
+        def chosen_by(judged_profile: GameVerdict) -> float:
             values = welfare(payoffs_of_profile, judged_profile.profile)
             return float((values[1::2] if len(values) > 1 else values).mean())
 

@@ -11,11 +11,11 @@ from ackclock.errors import UnsupportedError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["PAYOFFS", "Outcome", "Payoff", "outcome"]
+__all__ = ["PAYOFFS", "GameOutcome", "Payoff", "outcome"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class GameOutcome:
     """What a player's flows got.
 
     Parameters
@@ -33,7 +33,7 @@ class Outcome:
     rtt_s: float
 
 
-def outcome(flows: Sequence[Mapping[str, Any]]) -> Outcome:
+def outcome(flows: Sequence[Mapping[str, Any]]) -> GameOutcome:
     """Join the flows of a player.
 
     Parameters
@@ -44,32 +44,32 @@ def outcome(flows: Sequence[Mapping[str, Any]]) -> Outcome:
     sent = sum(int(flow["sent_packets"]) for flow in flows)
     lost = sum(int(flow["lost_data_packets"]) for flow in flows)
     rtts = [flow["srtt_mean_s"] for flow in flows if flow.get("srtt_mean_s") is not None]
-    return Outcome(
+    return GameOutcome(
         sum(float(flow["goodput_bps"]) for flow in flows),
         lost / sent if sent else 0.0,
         sum(rtts) / len(rtts) if rtts else math.nan,
     )
 
 
-def _goodput(seen: Outcome, weight: float) -> float:
+def _goodput(seen: GameOutcome, weight: float) -> float:
     return seen.goodput_bps / 1e6
 
 
-def _concave(seen: Outcome, weight: float) -> float:
+def _concave(seen: GameOutcome, weight: float) -> float:
     return math.log(1 + seen.goodput_bps / (weight * 1e6))
 
 
-def _loss(seen: Outcome, weight: float) -> float:
+def _loss(seen: GameOutcome, weight: float) -> float:
     return seen.goodput_bps / 1e6 * max(0.0, 1 - weight * seen.loss_ratio)
 
 
-def _delay(seen: Outcome, weight: float) -> float:
+def _delay(seen: GameOutcome, weight: float) -> float:
     if seen.goodput_bps <= 0:
         return -math.inf
     return math.log(seen.goodput_bps / 1e6) - weight * math.log(seen.rtt_s)
 
 
-PAYOFFS: dict[str, tuple[Callable[[Outcome, float], float], float, str]] = {
+PAYOFFS: dict[str, tuple[Callable[[GameOutcome, float], float], float, str]] = {
     "goodput": (_goodput, 1.0, "goodput in Mbit/s: linear in bandwidth"),
     "concave": (_concave, 1.0, "log(1 + goodput / w Mbit/s): the first bits count most"),
     "loss": (
@@ -105,7 +105,7 @@ class Payoff:
             message = f"game.weight is {self.weight}; expected a number above 0"
             raise UnsupportedError(message)
 
-    def __call__(self, seen: Outcome) -> float:
+    def __call__(self, seen: GameOutcome) -> float:
         """Value an outcome."""
         function, default, _ = PAYOFFS[self.kind]
         return function(seen, default if self.weight is None else self.weight)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ackclock.experiments.statistics import Mean
-    from ackclock.studies.game.judged import Findings, Judged
+    from ackclock.studies.game.verdict import Findings, GameVerdict
 
 __all__ = ["text"]
 
@@ -82,7 +82,7 @@ def _replies(network: str, names: Sequence[str], replies: Mapping[str, Mapping[s
     return f"{network}: payoff of one player\n{table(head, rows)}"
 
 
-def _all(network: str, names: Sequence[str], judged: Sequence[Judged]) -> str:
+def _all(network: str, names: Sequence[str], judged: Sequence[GameVerdict]) -> str:
     rows = []
     for one in judged:
         cells = [_number(one.payoffs[n]) if n in one.payoffs else "-" for n in names]
@@ -93,7 +93,7 @@ def _all(network: str, names: Sequence[str], judged: Sequence[Judged]) -> str:
     return f"{network}: payoff by strategy\n{table(head, rows)}"
 
 
-def _way(one: Judged) -> str:
+def _way(one: GameVerdict) -> str:
     """The change that gains most."""
     if not one.gains:
         return "-"

@@ -1,5 +1,5 @@
 """Whether a program is a guest: the protocol of docs/reference/guest-protocol.md, tried on it."""
 
-from ackclock.studies.guests.conformance import Check, check_guest
+from ackclock.studies.guests.conformance import GuestCheck, check_guest
 
-__all__ = ["Check", "check_guest"]
+__all__ = ["GuestCheck", "check_guest"]

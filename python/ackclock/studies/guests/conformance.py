@@ -14,7 +14,7 @@ from ackclock.studies.guests.driver import BrokenRuleError, Driven
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Check", "check_guest"]
+__all__ = ["GuestCheck", "check_guest"]
 
 SIZE = 200_000
 """Bytes of a transfer: some two hundred datagrams."""
@@ -25,7 +25,7 @@ UNKNOWN = 65_000
 
 
 @dataclasses.dataclass(frozen=True)
-class Check:
+class GuestCheck:
     """A rule, and what the program did."""
 
     rule: str
@@ -35,7 +35,7 @@ class Check:
 
 def check_guest(
     command: Sequence[str], folder: str | Path = ".", *, patience_s: float = 30.0
-) -> list[Check]:
+) -> list[GuestCheck]:
     """Try the protocol on a program.
 
     Parameters
@@ -76,7 +76,7 @@ class _Program:
     def start(self, pause_s: float = 0.0) -> Driven:
         return Driven(self.command, self.folder, self.patience_s, pause_s)
 
-    def transfer(self, path: driver.Path, *, pause_s: float = 0.0) -> driver.Transfer:
+    def transfer(self, path: driver.GuestPath, *, pause_s: float = 0.0) -> driver.GuestTransfer:
         with ExitStack() as stack:
             ends = [stack.enter_context(self.start(pause_s)) for _ in range(2)]
             for end in ends:
@@ -84,8 +84,8 @@ class _Program:
             return driver.transfer(ends, path, SIZE)
 
 
-def _tried(program: _Program) -> Iterator[Check]:
-    first: list[driver.Transfer] = []
+def _tried(program: _Program) -> Iterator[GuestCheck]:
+    first: list[driver.GuestTransfer] = []
     rules: list[tuple[str, Callable[[], str]]] = [
         ("answers HELLO with its version and name", lambda: _greets(program)),
         ("refuses a version that it does not know", lambda: _refuses(program)),
@@ -98,9 +98,9 @@ def _tried(program: _Program) -> Iterator[Check]:
     ]
     for number, (rule, attempt) in enumerate(rules):
         try:
-            yield Check(rule, ok=True, what=attempt())
+            yield GuestCheck(rule, ok=True, what=attempt())
         except BrokenRuleError as error:
-            yield Check(rule, ok=False, what=str(error))
+            yield GuestCheck(rule, ok=False, what=str(error))
             if number in (0, 2):
                 return
 
@@ -128,8 +128,8 @@ def _refuses(program: _Program) -> str:
     return body.decode(errors="replace")
 
 
-def _transfers(program: _Program, first: list[driver.Transfer]) -> str:
-    found = program.transfer(driver.Path())
+def _transfers(program: _Program, first: list[driver.GuestTransfer]) -> str:
+    found = program.transfer(driver.GuestPath())
     if found.finished is None:
         message = (
             f"its client did not report the end of a transfer of {SIZE} bytes, of which"
@@ -141,15 +141,15 @@ def _transfers(program: _Program, first: list[driver.Transfer]) -> str:
 
 
 def _repairs(program: _Program) -> str:
-    found = program.transfer(driver.Path(lose_each=23))
+    found = program.transfer(driver.GuestPath(lose_each=23))
     if found.finished is None:
         message = f"{found.delivered} bytes of {SIZE} were delivered, and no end was reported"
         raise BrokenRuleError(message)
     return f"{SIZE} bytes in {found.finished / 1e9:.3f} s, each 23rd datagram lost"
 
 
-def _repeats(program: _Program, first: list[driver.Transfer], pause_s: float) -> str:
-    again = program.transfer(driver.Path(), pause_s=pause_s)
+def _repeats(program: _Program, first: list[driver.GuestTransfer], pause_s: float) -> str:
+    again = program.transfer(driver.GuestPath(), pause_s=pause_s)
     pairs = enumerate(zip(first[0].events, again.events, strict=False))
     for number, (before, now) in pairs:
         if before != now:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path as Folder
+    from pathlib import Path
 
-__all__ = ["NONE", "VERSION", "BrokenRuleError", "Driven", "Path", "Transfer", "transfer"]
+__all__ = ["NONE", "VERSION", "BrokenRuleError", "Driven", "GuestPath", "GuestTransfer", "transfer"]
 
 VERSION = 1
 NONE = 2**64 - 1
@@ -38,7 +38,7 @@ class BrokenRuleError(Exception):
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class GuestAnswer:
     """What a guest answered."""
 
     deadline: int
@@ -63,7 +63,7 @@ class Driven:
     """
 
     def __init__(
-        self, command: Sequence[str], folder: Folder, patience_s: float = 30.0, pause_s: float = 0.0
+        self, command: Sequence[str], folder: Path, patience_s: float = 30.0, pause_s: float = 0.0
     ) -> None:
         self._patience_s, self._pause_s = patience_s, pause_s
         self._sequence = 0
@@ -141,7 +141,7 @@ class Driven:
         version, abilities, _ = struct.unpack("<HIB", body[:7])
         return version, abilities, body[7:].decode(errors="replace")
 
-    def exchange(self, kind: int, now: int, body: bytes = b"") -> Answer:
+    def exchange(self, kind: int, now: int, body: bytes = b"") -> GuestAnswer:
         """Hand over an event and take the answer."""
         if self._pause_s:
             time.sleep(self._pause_s)
@@ -154,7 +154,7 @@ class Driven:
             raise BrokenRuleError(f"it wrote a frame of type {found:#04x}, not ANSWER")
         return self._read(answer, now)
 
-    def _read(self, body: bytes, now: int) -> Answer:
+    def _read(self, body: bytes, now: int) -> GuestAnswer:
         try:
             sequence, deadline, delivered, flags, count = struct.unpack_from("<IQQBH", body)
             place = struct.calcsize("<IQQBH")
@@ -177,7 +177,7 @@ class Driven:
             raise BrokenRuleError(message)
         if count > MOST_DATAGRAMS:
             raise BrokenRuleError(f"it sent {count} datagrams at once")
-        return Answer(deadline, delivered, flags & 2 > 0, datagrams)
+        return GuestAnswer(deadline, delivered, flags & 2 > 0, datagrams)
 
     def end(self, *, with_frame: bool, within_s: float = 2.0) -> int:
         """End it by END or by the end of its input; its exit status."""
@@ -194,7 +194,7 @@ class Driven:
 
 
 @dataclasses.dataclass(frozen=True)
-class Path:
+class GuestPath:
     """A path between two guests: a delay each way [ns], a rate [bit/s], losses."""
 
     delay: int = 20_000_000
@@ -204,7 +204,7 @@ class Path:
 
 
 @dataclasses.dataclass(frozen=True)
-class Transfer:
+class GuestTransfer:
     """What two guests did."""
 
     finished: int | None
@@ -234,8 +234,8 @@ class _Timers:
 
 
 def transfer(
-    ends: Sequence[Driven], path: Path, size: int, *, seed: int = 1, until: int = 120 * 10**9
-) -> Transfer:
+    ends: Sequence[Driven], path: GuestPath, size: int, *, seed: int = 1, until: int = 120 * 10**9
+) -> GuestTransfer:
     """Let a client send so many bytes to a server.
 
     Parameters
@@ -264,7 +264,7 @@ def transfer(
     arrived = delivered = sent = 0
     events: list[tuple[int, int, int]] = []
 
-    def apply(end: int, now: int, answer: Answer) -> None:
+    def apply(end: int, now: int, answer: GuestAnswer) -> None:
         nonlocal delivered, sent
         deadlines[end] = answer.deadline
         if end == 1:
@@ -311,5 +311,5 @@ def transfer(
                     " are delivered"
                 )
                 raise BrokenRuleError(message)
-            return Transfer(now, delivered, events)
-    return Transfer(None, delivered, events)
+            return GuestTransfer(now, delivered, events)
+    return GuestTransfer(None, delivered, events)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util.number_text import decimals, number
 from ackclock.experiments.store.purpose import runs_of
-from ackclock.studies.late_comer.rows import Row, predict_ratio, verdict
+from ackclock.studies.late_comer.rows import LateComerRow, predict_ratio, verdict
 from ackclock.studies.late_comer.situations import SITUATIONS, TIERS, documents, sweep_of
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ackclock.experiments.status_line import Status
     from ackclock.experiments.store import Place
     from ackclock.studies.algorithm_argument import Subject
-    from ackclock.studies.late_comer.situations import Tier
+    from ackclock.studies.late_comer.situations import LateComerTier
 
 __all__ = ["Audit", "audit"]
 
@@ -55,7 +55,7 @@ def _shares(rates: Rates) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Audit(Outcome):
+class Audit(StudyOutcome):
     """A finished audit. Printing it gives the page."""
 
     MARKER = "audit.json"
@@ -64,7 +64,7 @@ class Audit(Outcome):
     tier: str
     gap_s: float
     runs: int
-    rows: tuple[Row, ...]
+    rows: tuple[LateComerRow, ...]
 
     @property
     def answer(self) -> str:
@@ -82,7 +82,7 @@ class Audit(Outcome):
         )
         return f"{reported} {more}".strip()
 
-    def _judge_fairness(self, pure: list[Row]) -> str:
+    def _judge_fairness(self, pure: list[LateComerRow]) -> str:
         favoured = [row for row in pure if "favoured" in row.verdict]
         as_model = [row for row in favoured if "persistent" in row.verdict]
         starved = [row for row in pure if "starved" in row.verdict]
@@ -195,7 +195,7 @@ def _rests(situation: str, runs: Mapping[At, _Measured]) -> bool:
     return 2 * sum(moving) < len(moving)
 
 
-def _rows(situation: str, flows: int, all_runs: Mapping[At, _Measured]) -> Iterator[Row]:
+def _rows(situation: str, flows: int, all_runs: Mapping[At, _Measured]) -> Iterator[LateComerRow]:
     """Rows of a situation: where the buffer never overflowed, and where it did."""
     model = predict_ratio(situation, flows)
     for overflows in (False, True):
@@ -212,7 +212,7 @@ def _rows(situation: str, flows: int, all_runs: Mapping[At, _Measured]) -> Itera
         shares = tuple(statistics.median(column) for column in columns)
         at_rest = _rests(situation, runs)
         judged = verdict(middle, model.ratio if model else None)
-        yield Row(
+        yield LateComerRow(
             situation,
             flows,
             overflows,
@@ -237,7 +237,7 @@ def audit(
     *,
     gap_s: float | None = None,
     settings: Mapping[str, Any] | None = None,
-    size: Tier | None = None,
+    size: LateComerTier | None = None,
     workers: int | None = None,
     store: Place = None,
     progress: bool | Callable[[Status], object] = True,
@@ -276,7 +276,7 @@ def audit(
     size = size or find_by_name(tier, TIERS, "tier")
     if gap_s is not None:
         size = replace(size, gap_s=gap_s)
-    rows: list[Row] = []
+    rows: list[LateComerRow] = []
     runs = 0
     for situation, flows, document in documents(control.value, size, settings):
         report(f"{SITUATIONS[situation].title}, n = {flows}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ackclock._util.number_text import decimals, number
 from ackclock._util.page import inline, render
 from ackclock._util.text_table import table
-from ackclock.studies.late_comer.rows import Row, predict_ratio
+from ackclock.studies.late_comer.rows import LateComerRow, predict_ratio
 from ackclock.studies.late_comer.situations import RATE_MBPS, SITUATIONS, TIERS
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ HEAD = (
 WITHOUT, WITH, FAIR, MODEL = "#D55E00", "#009E73", "#0072B2", "#57606a"
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: LateComerRow) -> list[str]:
     def ratio(value: float) -> str:
         return decimals(value, 2) if math.isfinite(value) else "all"
 
@@ -82,7 +82,7 @@ def about(tier_name: str, runs: int, gap_s: float) -> str:
     )
 
 
-def text(answer: str, rows: Sequence[Row], about: str) -> str:
+def text(answer: str, rows: Sequence[LateComerRow], about: str) -> str:
     """Write the page as text.
 
     Parameters
@@ -97,7 +97,7 @@ def text(answer: str, rows: Sequence[Row], about: str) -> str:
     return "\n\n".join([answer, table(list(HEAD), [_cells(row) for row in rows]), about])
 
 
-def _figure(all_rows: Sequence[Row]) -> str:
+def _figure(all_rows: Sequence[LateComerRow]) -> str:
     """Shares in order of arrival, and ratios over the number of flows, beside the model, as SVG."""
     from ackclock.plot.notebook import NotebookFigure
 
@@ -109,7 +109,7 @@ def _figure(all_rows: Sequence[Row]) -> str:
     return inline(figure)
 
 
-def _ratios(axes: Axes, key: str, rows: list[Row]) -> None:
+def _ratios(axes: Axes, key: str, rows: list[LateComerRow]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     from ackclock.plot.log_axis import make_logarithmic
@@ -140,7 +140,7 @@ def _ratios(axes: Axes, key: str, rows: list[Row]) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _shares(axes: Axes, key: str, rows: list[Row]) -> None:
+def _shares(axes: Axes, key: str, rows: list[LateComerRow]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     most = max(row.flows for row in rows)
@@ -162,7 +162,9 @@ def _shares(axes: Axes, key: str, rows: list[Row]) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def html(control: str, answer: str, rows: Sequence[Row], *, about: str, command: str) -> str:
+def html(
+    control: str, answer: str, rows: Sequence[LateComerRow], *, about: str, command: str
+) -> str:
     """Write the page as a file that needs nothing else.
 
     Parameters

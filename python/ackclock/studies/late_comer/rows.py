@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Predicted", "Row", "predict_ratio", "verdict"]
+__all__ = ["LateComerRow", "Predicted", "predict_ratio", "verdict"]
 
 FAIR = 1.25
 """A late-comer that gets up to this factor more or less than the others is treated fairly."""
@@ -21,7 +21,7 @@ class Predicted:
 
 
 @dataclass(frozen=True)
-class Row:
+class LateComerRow:
     """What was measured in one situation, for one number of flows, with or without losses."""
 
     situation: str

@@ -10,7 +10,15 @@ if TYPE_CHECKING:
 
     from ackclock.experiments.sweeps import Sweep
 
-__all__ = ["RATE_MBPS", "SITUATIONS", "TIERS", "Situation", "Tier", "documents", "sweep_of"]
+__all__ = [
+    "RATE_MBPS",
+    "SITUATIONS",
+    "TIERS",
+    "LateComerSituation",
+    "LateComerTier",
+    "documents",
+    "sweep_of",
+]
 
 Data = dict[str, Any]
 
@@ -20,7 +28,7 @@ SPACING_S = 0.0006
 
 
 @dataclass(frozen=True)
-class Tier:
+class LateComerTier:
     """How much is run."""
 
     sequential: tuple[int, ...]
@@ -32,8 +40,8 @@ class Tier:
 
 
 TIERS = {
-    "fast": Tier((2, 4), (1, 4), (20, 80), ("0.5 bdp", "2 bdp", "4000 pkt"), 2, 20.0),
-    "full": Tier(
+    "fast": LateComerTier((2, 4), (1, 4), (20, 80), ("0.5 bdp", "2 bdp", "4000 pkt"), 2, 20.0),
+    "full": LateComerTier(
         (2, 3, 5, 9),
         (1, 2, 4, 8, 16),
         (10, 20, 80, 160),
@@ -46,7 +54,7 @@ TIERS = {
 
 
 @dataclass(frozen=True)
-class Situation:
+class LateComerSituation:
     """One way in which flows come and go."""
 
     key: str
@@ -57,23 +65,23 @@ class Situation:
 SITUATIONS = {
     s.key: s
     for s in (
-        Situation(
+        LateComerSituation(
             "sequential",
             "one after another",
             "the newest over the oldest of n flows, each started after the one before is at rest",
         ),
-        Situation(
+        LateComerSituation(
             "joining", "one joins n", "a late-comer over the mean of n flows that began together"
         ),
-        Situation(
+        LateComerSituation(
             "departures",
             "after departures",
             "the newer over the older of the two that stay when the oldest of four have left",
         ),
-        Situation(
+        LateComerSituation(
             "loss-based", "beside CUBIC", "a late-comer over an earlier flow, beside one of CUBIC"
         ),
-        Situation(
+        LateComerSituation(
             "noise", "beside noise", "a late-comer over four others, beside bursts of 20 % load"
         ),
     )
@@ -82,7 +90,7 @@ SITUATIONS = {
 
 
 def documents(
-    value: Any, tier: Tier, settings: Mapping[str, Any] | None = None
+    value: Any, tier: LateComerTier, settings: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[str, int, Data]]:
     """Make the scenarios: situation, number of flows, and what its sweep starts from.
 
@@ -151,7 +159,7 @@ def documents(
     yield "noise", 4, make_document(6, noisy, gap)
 
 
-def sweep_of(document: Data, tier: Tier, name: str) -> Sweep:
+def sweep_of(document: Data, tier: LateComerTier, name: str) -> Sweep:
     """Make the sweep of a situation over round trips, buffers and starts of the late-comer.
 
     Parameters

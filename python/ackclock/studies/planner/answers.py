@@ -10,13 +10,13 @@ import numpy as np
 from ackclock._util.number_text import engineering, number, percent
 from ackclock._util.text_table import table
 from ackclock.studies.planner.enforcement import Enforcement
-from ackclock.studies.planner.failures import MOST, Survey
+from ackclock.studies.planner.failures import MOST, FailureSurvey
 from ackclock.studies.planner.overview import HEADINGS, Overview
 from ackclock.studies.planner.percentiles import QUANTILES, quantiles
 from ackclock.studies.planner.sampling import Sampled
 from ackclock.studies.planner.upgrades import Upgrades
 from ackclock.studies.planner.utilisation import Utilisation
-from ackclock.studies.planner.weights import Found
+from ackclock.studies.planner.weights import WeightsResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Table", "sentences", "tables", "text"]
 
-Answer = Survey | Upgrades | Utilisation | Found | Enforcement | Overview
+Answer = FailureSurvey | Upgrades | Utilisation | WeightsResult | Enforcement | Overview
 """What has a map and a page."""
 Table = tuple[str, list[str], list[list[str]]]
 """Title, head and rows."""
@@ -221,7 +221,7 @@ def _without_path(situation: Situation, lost: Sequence[int]) -> Table:
 _MOST_LOST = 20
 
 
-def _survey_kind(answer: Survey) -> str:
+def _survey_kind(answer: FailureSurvey) -> str:
     words = {
         "links": "links, each alone",
         "nodes": "nodes, each alone",
@@ -233,7 +233,7 @@ def _survey_kind(answer: Survey) -> str:
 
 
 @sentences.register
-def _(answer: Survey) -> list[str]:
+def _(answer: FailureSurvey) -> list[str]:
     situation = answer.situation
     demand = float(situation.volume.sum())
     used = answer.base / situation.capacity
@@ -282,7 +282,7 @@ def _(answer: Survey) -> list[str]:
     return lines
 
 
-def _own_demand(answer: Survey) -> tuple[str, list[str]]:
+def _own_demand(answer: FailureSurvey) -> tuple[str, list[str]]:
     """Which demands can be met, and what is lost with nodes that fail."""
     own = [answer.own(i) for i in range(len(answer.failed))]
     most = max(range(len(own)), key=own.__getitem__, default=0)
@@ -293,7 +293,7 @@ def _own_demand(answer: Survey) -> tuple[str, list[str]]:
 
 
 @tables.register
-def _(answer: Survey) -> list[Table]:
+def _(answer: FailureSurvey) -> list[Table]:
     rows = []
     has_own = bool((answer.impact["own"] > 0).any())
     for i, hurt in enumerate(answer.hurt):
@@ -382,7 +382,7 @@ def _(answer: Upgrades) -> list[Table]:
 
 
 @sentences.register
-def _(answer: Found) -> list[str]:
+def _(answer: WeightsResult) -> list[str]:
     best = min(answer.baselines, key=lambda name: answer.baselines[name])
     lines = [
         f"{_inputs(answer.situation)}{answer.situation.when()}",
@@ -400,7 +400,7 @@ def _(answer: Found) -> list[str]:
 
 
 @tables.register
-def _(answer: Found) -> list[Table]:
+def _(answer: WeightsResult) -> list[Table]:
     rows = [[name, percent(value)] for name, value in answer.baselines.items()]
     rows.append(["found", percent(answer.utilisation)])
     if answer.bound is not None:

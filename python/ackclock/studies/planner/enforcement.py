@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-__all__ = ["Enforcement", "Outcome", "enforcement"]
+__all__ = ["Enforcement", "EnforcementOutcome", "enforcement"]
 
 _MOST_SETS = 2000
 _MOST_BOUNDED = 20_000
@@ -42,7 +42,7 @@ _LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EnforcementOutcome:
     """What arrives with fair queueing at a set of routers.
 
     Parameters
@@ -123,8 +123,8 @@ class Enforcement:
     demanded: float
     hosed: float
     candidates: int
-    best: Outcome
-    baselines: tuple[Outcome, ...]
+    best: EnforcementOutcome
+    baselines: tuple[EnforcementOutcome, ...]
     steps: tuple[float, ...]
     proof: Literal["exact", "bound", "none"]
     bound: float | None
@@ -248,7 +248,7 @@ class _Draws:
         over = np.any([one.may_overflow() for one in self.every], axis=0)
         return [self.graph.nodes[node] for node in np.unique(self.graph.src[over])]
 
-    def outcome(self, label: str, routers: Sequence[str]) -> Outcome:
+    def outcome(self, label: str, routers: Sequence[str]) -> EnforcementOutcome:
         """Put the demands of all draws through.
 
         Parameters
@@ -261,7 +261,9 @@ class _Draws:
         outcomes = [draw.outcome(routers) for draw in self.every]
         polite, hoses, least, dead = np.array([row[:4] for row in outcomes]).T
         means = (float(polite.mean()), float(hoses.mean()))
-        return Outcome(label, tuple(routers), *means, float(least.min()), float(dead.mean()))
+        return EnforcementOutcome(
+            label, tuple(routers), *means, float(least.min()), float(dead.mean())
+        )
 
     def arriving(self) -> Floats:
         """What arrives at each link without fair queueing, on average."""
@@ -353,9 +355,9 @@ def _search(
     pushed: _Draws,
     names: list[str],
     count: int,
-    nowhere: Outcome,
+    nowhere: EnforcementOutcome,
     progress: Callable[[float], object],
-) -> tuple[Outcome, tuple[float, ...], bool]:
+) -> tuple[EnforcementOutcome, tuple[float, ...], bool]:
     """The best set, the polite goodput after each step of adding, and whether all were tried."""
     sets = sum(comb(len(names), size) for size in range(1, count + 1))
     best = nowhere
@@ -380,7 +382,7 @@ def _search(
     return best, tuple(steps), False
 
 
-def _better(best: Outcome, other: Outcome) -> Outcome:
+def _better(best: EnforcementOutcome, other: EnforcementOutcome) -> EnforcementOutcome:
     """The one that delivers more of the polite demands; the first where they do not differ."""
     return other if other.polite > best.polite * (1 + _LEAST_GAIN) else best
 

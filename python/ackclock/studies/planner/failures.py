@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["Failed", "Hurt", "Kind", "Survey", "everything", "failure_from_names", "survey"]
+__all__ = ["Failed", "FailureSurvey", "Hurt", "Kind", "everything", "failure_from_names", "survey"]
 
 Kind = Literal["links", "nodes", "risk-groups", "pairs"]
 """What fails: each full-duplex link, each node, each shared-risk group, each two links."""
@@ -81,7 +81,7 @@ class Hurt:
 
 
 @dataclass(frozen=True)
-class Survey:
+class FailureSurvey:
     """What each failure does, the worst first.
 
     Parameters
@@ -328,7 +328,7 @@ def survey(
     hashes: int = 1,
     resume: Path | None = None,
     progress: Callable[[float], object] | None = None,
-) -> Survey:
+) -> FailureSurvey:
     """Let everything of a kind fail, each alone, and find what breaks.
 
     Failures are ranked by what cannot be delivered: the volume without a path and the largest
@@ -382,14 +382,14 @@ def _singles(
     memory: int,
     resume: Path | None,
     progress: Callable[[float], object] | None,
-) -> Survey:
+) -> FailureSurvey:
     all_failed = list(failed) if failed is not None else everything(situation, kind)
     columns = _by_parts(situation, all_failed, memory, resume, progress)
     impact = {name: columns[name] for name in _COLUMNS}
     order = _order(impact)
     ranked = tuple(all_failed[i] for i in order)
     base_lost, hurt = _hurt(situation, ranked[:MOST])
-    return Survey(
+    return FailureSurvey(
         situation,
         "named" if failed is not None else kind,
         len(all_failed),
@@ -455,7 +455,7 @@ def _pairs(
     memory: int,
     resume: Path | None,
     progress: Callable[[float], object] | None,
-) -> Survey:
+) -> FailureSurvey:
     singles = everything(situation, "links")
     n = len(singles)
     if n > _MOST_PAIRED:
@@ -514,7 +514,7 @@ def _pairs(
         saved_parts.remove()
     ranked = tuple(worst_pairs)
     base_lost, hurt = _hurt(situation, ranked[:MOST])
-    return Survey(
+    return FailureSurvey(
         situation,
         "pairs",
         len(pairs),

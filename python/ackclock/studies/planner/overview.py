@@ -14,11 +14,11 @@ from ackclock.studies.planner.weights import search
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ackclock.studies.planner.failures import Survey
+    from ackclock.studies.planner.failures import FailureSurvey
     from ackclock.studies.planner.situation import Situation
     from ackclock.studies.planner.upgrades import Upgrades
     from ackclock.studies.planner.utilisation import Utilisation
-    from ackclock.studies.planner.weights import Found
+    from ackclock.studies.planner.weights import WeightsResult
 
 __all__ = ["HEADINGS", "Overview", "overview"]
 
@@ -46,7 +46,7 @@ class Overview:
     """
 
     situation: Situation
-    sections: dict[str, Utilisation | Survey | Upgrades | Found]
+    sections: dict[str, Utilisation | FailureSurvey | Upgrades | WeightsResult]
     without: dict[str, str]
 
     def to_data(self) -> dict[str, Any]:

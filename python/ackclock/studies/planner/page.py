@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock._util.page import inline, render
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 from ackclock.studies.planner.answers import Answer, sentences, tables
 from ackclock.studies.planner.enforcement import Enforcement
-from ackclock.studies.planner.failures import Survey
+from ackclock.studies.planner.failures import FailureSurvey
 from ackclock.studies.planner.map import draw_map
 from ackclock.studies.planner.overview import HEADINGS, Overview
 from ackclock.studies.planner.upgrades import Upgrades
 from ackclock.studies.planner.utilisation import Utilisation
-from ackclock.studies.planner.weights import Found, write_weights
+from ackclock.studies.planner.weights import WeightsResult, write_weights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +41,7 @@ def picture(answer: Answer) -> Figure:
             many = len(answer.used) > 1
             label = "load over capacity" + (", 95th percentile" if many else "")
             return draw_map(situation, answer.percentile(95), title=title, label=label)
-        case Survey():
+        case FailureSurvey():
             worst = answer.failed[0]
             up = np.ones(len(situation.capacity), dtype=np.bool_)
             up[list(worst.links)] = False
@@ -69,7 +69,7 @@ def picture(answer: Answer) -> Figure:
                 label="what arrives over capacity, without fair queueing",
                 nodes=answer.best.routers,
             )
-        case Found():
+        case WeightsResult():
             used = situation.with_cost(answer.cost).utilisation
             return draw_map(
                 situation,
@@ -79,7 +79,7 @@ def picture(answer: Answer) -> Figure:
             )
 
 
-def _left(answer: Survey) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _left(answer: FailureSurvey) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Demands without those of nodes that failed."""
     situation, nodes = answer.situation, answer.failed[0].nodes
     down = np.isin(situation.demands.source, nodes) | np.isin(situation.demands.target, nodes)
@@ -91,7 +91,7 @@ def _part(heading: str, text: list[str], figure: Figure, answer: Answer) -> dict
     return {"heading": heading, "text": text, "figures": [drawn], "tables": tables(answer)}
 
 
-class Report(Outcome):
+class Report(StudyOutcome):
     """The page of an answer with its map, its numbers and, of a search for weights, the weights.
 
     Parameters
@@ -112,7 +112,7 @@ class Report(Outcome):
         return self.answer.to_data()
 
     def pages(self, command: str) -> dict[str, str]:
-        """The page; see `ackclock.studies.outcome.Outcome.pages`.
+        """The page; see `ackclock.studies.outcome.StudyOutcome.pages`.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Report(Outcome):
         return sections
 
     def write_files(self, folder: Path, command: str) -> None:
-        """Write the map and the weights; see `ackclock.studies.outcome.Outcome.write_files`.
+        """Write the map and the weights; see `ackclock.studies.outcome.StudyOutcome.write_files`.
 
         Parameters
         ----------
@@ -160,5 +160,5 @@ class Report(Outcome):
         answer = self.answer
         if isinstance(answer, Overview):
             answer = answer.sections.get("weights", answer)
-        if isinstance(answer, Found):
+        if isinstance(answer, WeightsResult):
             write_weights(answer, folder / "weights.csv")

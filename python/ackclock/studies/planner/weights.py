@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["Found", "least_utilisation", "search", "write_weights"]
+__all__ = ["WeightsResult", "least_utilisation", "search", "write_weights"]
 
 _MOST_VARIABLES = 60_000
 """Up to so many variables the bound is computed."""
 
 
 @dataclass(frozen=True)
-class Found:
+class WeightsResult:
     """The best weights found, and baselines.
 
     Parameters
@@ -116,7 +116,7 @@ def search(
     most: int = 20,
     seed: int = 1,
     progress: Callable[[float], object] | None = None,
-) -> Found:
+) -> WeightsResult:
     """Search for weights that lower the utilisation of the busiest link.
 
     The search gives both directions of a link the same weight; weights that are given may differ,
@@ -157,7 +157,7 @@ def search(
     bound = least_utilisation(situation)
     # The search compares rounded numbers.
     utilisation = float(situation.with_cost(cost).utilisation.max())
-    return Found(situation, cost, utilisation, tuple(course), tries, baselines, bound)
+    return WeightsResult(situation, cost, utilisation, tuple(course), tries, baselines, bound)
 
 
 def least_utilisation(situation: Situation) -> float | None:
@@ -219,7 +219,7 @@ def least_utilisation(situation: Situation) -> float | None:
     return None if solved.fun is None else float(solved.fun)
 
 
-def write_weights(best: Found, path: Path) -> None:
+def write_weights(best: WeightsResult, path: Path) -> None:
     """Write the network with the weights found, as the CSV of links that the planner reads.
 
     Parameters

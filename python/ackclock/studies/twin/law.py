@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ackclock.studies.twin.seen import Seen
+    from ackclock.studies.twin.measurements import TheoryMeasurements
 
 __all__ = ["Law", "Prediction"]
 
@@ -61,4 +61,4 @@ class Law:
     source: str
     quantity: str
     accuracy: float
-    predict: Callable[[Seen], Iterator[Prediction]]
+    predict: Callable[[TheoryMeasurements], Iterator[Prediction]]

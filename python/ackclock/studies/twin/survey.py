@@ -14,9 +14,9 @@ from ackclock.studies.twin.laws import LAWS
 
 if TYPE_CHECKING:
     from ackclock.studies.twin.law import Law
-    from ackclock.studies.twin.twin import Row, Twin
+    from ackclock.studies.twin.twin import TheoryRow, Twin
 
-__all__ = ["Count", "Survey"]
+__all__ = ["Count", "TheorySurvey"]
 
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]\d+)?")
 
@@ -47,7 +47,7 @@ class Count:
 
 
 @dataclass
-class Survey:
+class TheorySurvey:
     """Rows of many runs. Printing it gives a table by law and the rows that part.
 
     Parameters
@@ -58,7 +58,7 @@ class Survey:
         Runs that were compared.
     """
 
-    rows: list[tuple[str, Row]] = field(default_factory=list)
+    rows: list[tuple[str, TheoryRow]] = field(default_factory=list)
     runs: int = 0
 
     def add(self, label: str, twin: Twin) -> None:
@@ -104,7 +104,7 @@ class Survey:
         return [(law, reason, count) for (law, reason), count in ranked]
 
     @property
-    def parted(self) -> list[tuple[str, Row]]:
+    def parted(self) -> list[tuple[str, TheoryRow]]:
         """Label and row of each prediction that parts without a known reason, the worst first."""
         rows = [(label, row) for label, row in self.rows if row.verdict == "parts"]
         return sorted(rows, key=lambda item: -abs(item[1].deviation) / item[1].law.accuracy)

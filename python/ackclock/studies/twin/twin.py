@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 from ackclock._util.number_text import engineering, number, percent
 from ackclock._util.text_table import table
 from ackclock.studies.twin.laws import LAWS
-from ackclock.studies.twin.seen import Seen
+from ackclock.studies.twin.measurements import TheoryMeasurements
 
 if TYPE_CHECKING:
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
     from ackclock.studies.twin.law import Law, Prediction
 
-__all__ = ["Row", "Twin", "compare"]
+__all__ = ["TheoryRow", "Twin", "compare"]
 
 _UNITS = {"_bps": "bit/s", "_s": "s"}
 
 
 @dataclass(frozen=True)
-class Row:
+class TheoryRow:
     """A law at one flow or link.
 
     Parameters
@@ -90,7 +90,7 @@ class Twin:
         Law by law.
     """
 
-    def __init__(self, rows: list[Row]) -> None:
+    def __init__(self, rows: list[TheoryRow]) -> None:
         self.rows = rows
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,5 +137,7 @@ def compare(scenario: Scenario, run: Run | None = None) -> Twin:
     run
         Its run; left out: it is run.
     """
-    measurements = Seen(scenario, scenario.run() if run is None else run)
-    return Twin([Row(law, prediction) for law in LAWS for prediction in law.predict(measurements)])
+    measurements = TheoryMeasurements(scenario, scenario.run() if run is None else run)
+    return Twin(
+        [TheoryRow(law, prediction) for law in LAWS for prediction in law.predict(measurements)]
+    )

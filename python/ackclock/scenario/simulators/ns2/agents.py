@@ -9,8 +9,8 @@ from ackclock.scenario.simulators.ns2.tcl import put
 from ackclock.scenario.simulators.written import number_text
 
 if TYPE_CHECKING:
-    from ackclock.scenario.simulators.plan import Algorithm, Flow, Plan
-    from ackclock.scenario.simulators.written import Limits
+    from ackclock.scenario.simulators.plan import Algorithm, Flow, SimulatorPlan
+    from ackclock.scenario.simulators.written import SimulatorLimits
 
 __all__ = ["LARGEST_WINDOW", "agent_lines", "is_bare", "settle_senders", "traffic_lines"]
 
@@ -73,7 +73,7 @@ OF_NEWRENO = {"newreno_changes1": True, "partial_window_deflation": True}
 """The same of ``Agent/TCP/Newreno``."""
 
 
-def settle_senders(plan: Plan, limits: Limits) -> None:
+def settle_senders(plan: SimulatorPlan, limits: SimulatorLimits) -> None:
     """Note what of the flows ns-2 cannot express.
 
     Parameters
@@ -104,7 +104,7 @@ def settle_senders(plan: Plan, limits: Limits) -> None:
             _settle_source(flow, limits)
 
 
-def _settle_source(flow: Flow, limits: Limits) -> None:
+def _settle_source(flow: Flow, limits: SimulatorLimits) -> None:
     source, path = flow.sender["source"], f"{flow.path}.source"
     if not limits.offer(path, "source", source.kind, SOURCES):
         return
@@ -116,7 +116,7 @@ def _settle_source(flow: Flow, limits: Limits) -> None:
         limits.name(f"{path}.jitter", f"{RANDOM}, within half an interval")
 
 
-def _settle_tcp(plan: Plan, flow: Flow, limits: Limits) -> None:
+def _settle_tcp(plan: SimulatorPlan, flow: Flow, limits: SimulatorLimits) -> None:
     path, tcp = flow.path, flow.tcp
     cc, recovery, slow_start = (flow.sender[room] for room in ("cc", "recovery", "slow_start"))
     if limits.offer(f"{path}.cc", "control", cc.kind, CONTROLS):
@@ -153,7 +153,7 @@ def _settle_tcp(plan: Plan, flow: Flow, limits: Limits) -> None:
         limits.name(f"{path}.cc", "is that of Linux 2.6 as ns-2.35 carries it")
 
 
-def _settle_low_p(plan: Plan, cc: Algorithm, path: str, limits: Limits) -> None:
+def _settle_low_p(plan: SimulatorPlan, cc: Algorithm, path: str, limits: SimulatorLimits) -> None:
     """Note where the loss rate at HighSpeed TCP's low window is not the one that ns-2 computes."""
     of_ns2 = 1.5 / cc.number("low_window", 38.0) ** 2
     stated = cc.parameters.get("low_p")
@@ -167,7 +167,9 @@ def _settle_low_p(plan: Plan, cc: Algorithm, path: str, limits: Limits) -> None:
         limits.refuse(f"{path}.low_p", message)
 
 
-def _settle_control(plan: Plan, flow: Flow, cc: Algorithm, limits: Limits) -> None:
+def _settle_control(
+    plan: SimulatorPlan, flow: Flow, cc: Algorithm, limits: SimulatorLimits
+) -> None:
     path = f"{flow.path}.cc"
     if cc.kind == "linear" and _binomial(cc) is None:
         limits.refuse(path, "ns-2 has linear controls of which each side is one rule, not two")
@@ -266,7 +268,7 @@ def _sink(flow: Flow) -> str:
     return f"Agent/TCPSink{'/Sack1' * blocks}{'/DelAck' * delays}"
 
 
-def agent_lines(plan: Plan, flow: Flow, numbers: tuple[int, ...]) -> list[str]:
+def agent_lines(plan: SimulatorPlan, flow: Flow, numbers: tuple[int, ...]) -> list[str]:
     """Write the agents of a flow with their variables.
 
     Parameters
@@ -330,7 +332,7 @@ def agent_lines(plan: Plan, flow: Flow, numbers: tuple[int, ...]) -> list[str]:
     ]
 
 
-def traffic_lines(plan: Plan, flow: Flow) -> list[str]:
+def traffic_lines(plan: SimulatorPlan, flow: Flow) -> list[str]:
     """Write when a flow has how much to send.
 
     Parameters
@@ -372,7 +374,7 @@ def _source_lines(flow: Flow) -> list[str]:
     return lines
 
 
-def _period_lines(plan: Plan, flow: Flow) -> list[str]:
+def _period_lines(plan: SimulatorPlan, flow: Flow) -> list[str]:
     """When a source is on."""
     app, lines = f"$a({flow.number})", []
     end = plan.duration_s if flow.stop_s is None else flow.stop_s

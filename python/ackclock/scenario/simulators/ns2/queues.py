@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ackclock.scenario.simulators.ns2.tcl import put
 
 if TYPE_CHECKING:
-    from ackclock.scenario.simulators.plan import Link, Plan
-    from ackclock.scenario.simulators.written import Limits
+    from ackclock.scenario.simulators.plan import SimulatorLink, SimulatorPlan
+    from ackclock.scenario.simulators.written import SimulatorLimits
 
 __all__ = [
     "QUEUES",
@@ -29,7 +29,7 @@ HASHED_BY_SIXTEEN = 16
 """DRR of ns-2 gives a node whose number is a multiple of this the queue of the node before it."""
 
 
-def settle_links(plan: Plan, limits: Limits) -> None:
+def settle_links(plan: SimulatorPlan, limits: SimulatorLimits) -> None:
     """Note what of the links ns-2 cannot express.
 
     Parameters
@@ -69,7 +69,7 @@ def settle_links(plan: Plan, limits: Limits) -> None:
         limits.refuse("classes", 'is "flow"; ns-2\'s fair queues go by addresses')
 
 
-def replayed_seeds(plan: Plan) -> set[int]:
+def replayed_seeds(plan: SimulatorPlan) -> set[int]:
     """Find the seeds of ns-2's generator that RED queues replay.
 
     Parameters
@@ -83,7 +83,7 @@ def replayed_seeds(plan: Plan) -> set[int]:
     return {int(seed) for seed in given if seed is not None}
 
 
-def replayed_skips(plan: Plan) -> set[int]:
+def replayed_skips(plan: SimulatorPlan) -> set[int]:
     """Find how many of ns-2's first random numbers RED queues pass over.
 
     Parameters
@@ -95,11 +95,11 @@ def replayed_skips(plan: Plan) -> set[int]:
     return {int(g.get("ns2_skip") or 0) for g in given if g.get("ns2_seed") is not None}
 
 
-def _fair(plan: Plan) -> list[Link]:
+def _fair(plan: SimulatorPlan) -> list[SimulatorLink]:
     return [link for link in plan.links if link.qdisc.kind in ("drr", "sfq")]
 
 
-def _settle_queue(plan: Plan, link: Link, limits: Limits) -> None:
+def _settle_queue(plan: SimulatorPlan, link: SimulatorLink, limits: SimulatorLimits) -> None:
     kind, buffer_path = link.qdisc.kind, f"{link.base_path}.buffer"
     if link.buffer_packets is not None and link.buffer_bytes is not None:
         limits.refuse(buffer_path, "ns-2 limits packets or bytes, not both")
@@ -141,7 +141,7 @@ def _settle_queue(plan: Plan, link: Link, limits: Limits) -> None:
         limits.refuse("classes", 'is "source"; ns-2\'s SFQ goes by both addresses')
 
 
-def _is_mixed(plan: Plan, link: Link) -> bool:
+def _is_mixed(plan: SimulatorPlan, link: SimulatorLink) -> bool:
     """Whether two streams with the same source pass a link."""
     sources = [
         source
@@ -152,7 +152,7 @@ def _is_mixed(plan: Plan, link: Link) -> bool:
     return len(sources) != len(set(sources))
 
 
-def node_numbers(plan: Plan) -> tuple[int, ...]:
+def node_numbers(plan: SimulatorPlan) -> tuple[int, ...]:
     """Number the nodes as ns-2 will.
 
     Parameters
@@ -176,7 +176,7 @@ def node_numbers(plan: Plan) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def queue_class(link: Link) -> str:
+def queue_class(link: SimulatorLink) -> str:
     """Name ns-2's class of a link's queue.
 
     Parameters
@@ -187,7 +187,7 @@ def queue_class(link: Link) -> str:
     return QUEUES[link.qdisc.kind]
 
 
-def queue_lines(plan: Plan, link: Link) -> str:
+def queue_lines(plan: SimulatorPlan, link: SimulatorLink) -> str:
     """Set the queue ``$q`` of a link.
 
     Parameters
@@ -203,7 +203,7 @@ def queue_lines(plan: Plan, link: Link) -> str:
     return put("$q", values)
 
 
-def _fifo(plan: Plan, link: Link) -> dict[str, float]:
+def _fifo(plan: SimulatorPlan, link: SimulatorLink) -> dict[str, float]:
     # ns-2's limit counts the arrival; that of all other eras does not.
     more = 0 if plan.era == "ns2" else 1
     if link.buffer_bytes is not None:
@@ -214,7 +214,7 @@ def _fifo(plan: Plan, link: Link) -> dict[str, float]:
     return {"limit": min(link.buffer_packets + more, NO_LIMIT)}
 
 
-def _red_values(plan: Plan, link: Link) -> dict[str, float]:
+def _red_values(plan: SimulatorPlan, link: SimulatorLink) -> dict[str, float]:
     discipline = link.qdisc
     recent = plan.era in ("2007", "ns2")
     old = plan.era == "1999"
@@ -247,7 +247,7 @@ def _red_values(plan: Plan, link: Link) -> dict[str, float]:
     return {key: float(value) for key, value in values.items()}
 
 
-def _drr(plan: Plan, link: Link) -> dict[str, float]:
+def _drr(plan: SimulatorPlan, link: SimulatorLink) -> dict[str, float]:
     usual = 250 if plan.is_of_ns2 else link.mean_packet
     return {
         "buckets": max(node_numbers(plan)) + 2,
@@ -256,7 +256,7 @@ def _drr(plan: Plan, link: Link) -> dict[str, float]:
     }
 
 
-def _sfq(plan: Plan, link: Link) -> dict[str, float]:
+def _sfq(plan: SimulatorPlan, link: SimulatorLink) -> dict[str, float]:
     assert link.buffer_packets is not None
     usual = 16 if plan.is_of_ns2 else 128
     return {

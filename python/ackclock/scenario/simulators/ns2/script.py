@@ -18,7 +18,7 @@ from ackclock.scenario.simulators.ns2.queues import (
 )
 from ackclock.scenario.simulators.routes import find_routes
 from ackclock.scenario.simulators.written import (
-    Limits,
+    SimulatorLimits,
     Written,
     comment_text,
     number_text,
@@ -26,7 +26,7 @@ from ackclock.scenario.simulators.written import (
 )
 
 if TYPE_CHECKING:
-    from ackclock.scenario.simulators.plan import Link, Plan
+    from ackclock.scenario.simulators.plan import SimulatorLink, SimulatorPlan
 
 __all__ = ["EVENTS", "TOTALS", "WINDOWS", "write"]
 
@@ -146,7 +146,7 @@ proc finish {} {
 """
 
 
-def write(plan: Plan) -> Written:
+def write(plan: SimulatorPlan) -> Written:
     """Write a plan as a script.
 
     Parameters
@@ -159,7 +159,7 @@ def write(plan: Plan) -> Written:
     ScenarioError
         It has what ns-2 cannot express: every reason at once.
     """
-    limits = Limits("ns-2")
+    limits = SimulatorLimits("ns-2")
     settle_senders(plan, limits)
     settle_links(plan, limits)
     routes = find_routes(
@@ -196,13 +196,13 @@ def write(plan: Plan) -> Written:
     return limits.settle("\n".join(lines) + "\n")
 
 
-def _seed(plan: Plan) -> int:
+def _seed(plan: SimulatorPlan) -> int:
     """Seed of what ns-2 draws: the one that a RED queue replays, or by the scenario's."""
     replayed = replayed_seeds(plan)
     return min(replayed) if replayed else 1 + plan.seed % LARGEST_SEED
 
 
-def _title(plan: Plan, limits: Limits, numbers: tuple[int, ...]) -> list[str]:
+def _title(plan: SimulatorPlan, limits: SimulatorLimits, numbers: tuple[int, ...]) -> list[str]:
     lines = [
         f"# {comment_text(plan.name)}, for ns-2.35: ns FILE.tcl [DIR]",
         "# writes into DIR: events.tr (packets at links), windows.tr (cwnd), totals.csv (flows).",
@@ -215,7 +215,7 @@ def _title(plan: Plan, limits: Limits, numbers: tuple[int, ...]) -> list[str]:
     return lines
 
 
-def _link_lines(plan: Plan, link: Link, numbers: tuple[int, ...]) -> list[str]:
+def _link_lines(plan: SimulatorPlan, link: SimulatorLink, numbers: tuple[int, ...]) -> list[str]:
     source, target = numbers[link.source], numbers[link.target]
     ends = f"$n({source}) $n({target})"
     rate, delay = number_text(link.rate_bps), number_text(link.delay_s)

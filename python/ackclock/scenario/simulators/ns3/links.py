@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ackclock.scenario.simulators.written import number_text
 
 if TYPE_CHECKING:
-    from ackclock.scenario.simulators.plan import Link, Plan
-    from ackclock.scenario.simulators.written import Limits
+    from ackclock.scenario.simulators.plan import SimulatorLink, SimulatorPlan
+    from ackclock.scenario.simulators.written import SimulatorLimits
 
 __all__ = ["discipline_lines", "queue_size", "settle_links"]
 
@@ -28,7 +28,7 @@ WRITTEN = {
 NO_LIMIT = 1_000_000_000
 
 
-def settle_links(plan: Plan, limits: Limits) -> None:
+def settle_links(plan: SimulatorPlan, limits: SimulatorLimits) -> None:
     """Note what of the links ns-3 cannot express.
 
     Parameters
@@ -74,7 +74,7 @@ def settle_links(plan: Plan, limits: Limits) -> None:
             limits.refuse(f"{link.path}.min_th", "is automatic; ns-3 needs min_th and max_th")
 
 
-def queue_size(link: Link) -> str:
+def queue_size(link: SimulatorLink) -> str:
     """Write the limit of a queue as ns-3 does.
 
     Parameters
@@ -89,7 +89,7 @@ def queue_size(link: Link) -> str:
     return f"{NO_LIMIT}p"
 
 
-def discipline_lines(link: Link) -> list[str]:
+def discipline_lines(link: SimulatorLink) -> list[str]:
     """Write the discipline of a link that is not a plain FIFO.
 
     Parameters

@@ -12,7 +12,7 @@ from ackclock.scenario.simulators.ns3.links import discipline_lines, queue_size,
 from ackclock.scenario.simulators.ns3.sockets import flow_lines, settle_senders
 from ackclock.scenario.simulators.routes import find_routes
 from ackclock.scenario.simulators.written import (
-    Limits,
+    SimulatorLimits,
     Written,
     comment_text,
     number_text,
@@ -20,7 +20,7 @@ from ackclock.scenario.simulators.written import (
 )
 
 if TYPE_CHECKING:
-    from ackclock.scenario.simulators.plan import Flow, Link, Plan
+    from ackclock.scenario.simulators.plan import Flow, SimulatorLink, SimulatorPlan
 
 __all__ = ["FLOWS", "LINKS", "WINDOWS", "write"]
 
@@ -31,7 +31,7 @@ FRAME = Path(__file__).with_name("frame.cc")
 """What is the same in every program."""
 
 
-def write(plan: Plan) -> Written:
+def write(plan: SimulatorPlan) -> Written:
     """Write a plan as a program.
 
     Parameters
@@ -44,7 +44,7 @@ def write(plan: Plan) -> Written:
     ScenarioError
         It has what ns-3 cannot express: every reason at once.
     """
-    limits = Limits("ns-3")
+    limits = SimulatorLimits("ns-3")
     settle_senders(plan, limits)
     settle_links(plan, limits)
     routes = find_routes(plan, limits, _address)
@@ -96,7 +96,7 @@ def _address(flow: Flow, are_acks: bool) -> int:  # noqa: FBT001  a callback
     return 2 * flow.route[0] if are_acks else 2 * flow.route[-1] + 1
 
 
-def _link_lines(plan: Plan, link: Link) -> list[str]:
+def _link_lines(plan: SimulatorPlan, link: SimulatorLink) -> list[str]:
     is_fifo = link.qdisc.kind == "fifo"
     lines = ["", f"    // {comment_text(link.id)}"]
     if not is_fifo:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ackclock.scenario.simulators.written import number_text
 
 if TYPE_CHECKING:
-    from ackclock.scenario.simulators.plan import Flow, Plan
-    from ackclock.scenario.simulators.written import Limits
+    from ackclock.scenario.simulators.plan import Flow, SimulatorPlan
+    from ackclock.scenario.simulators.written import SimulatorLimits
 
 __all__ = ["flow_lines", "segment_bytes", "settle_senders"]
 
@@ -84,7 +84,7 @@ MOST_FLOWS = 60_000
 """Each has a port."""
 
 
-def settle_senders(plan: Plan, limits: Limits) -> None:
+def settle_senders(plan: SimulatorPlan, limits: SimulatorLimits) -> None:
     """Note what of the flows ns-3 cannot express.
 
     Parameters
@@ -113,7 +113,7 @@ def settle_senders(plan: Plan, limits: Limits) -> None:
             _settle_source(flow, limits)
 
 
-def _settle_source(flow: Flow, limits: Limits) -> None:
+def _settle_source(flow: Flow, limits: SimulatorLimits) -> None:
     source, path = flow.sender["source"], f"{flow.path}.source"
     if not limits.offer(path, "source", source.kind, SOURCES):
         return
@@ -124,7 +124,7 @@ def _settle_source(flow: Flow, limits: Limits) -> None:
         limits.refuse(f"{path}.packet", f"is not larger than headers, {UDP_BYTES + PPP_BYTES} B")
 
 
-def _settle_tcp(flow: Flow, limits: Limits) -> None:
+def _settle_tcp(flow: Flow, limits: SimulatorLimits) -> None:
     path, tcp = flow.path, flow.tcp
     cc, recovery, slow_start = (flow.sender[room] for room in ("cc", "recovery", "slow_start"))
     if limits.offer(f"{path}.cc", "control", cc.kind, CONTROLS):
@@ -168,7 +168,7 @@ def _settle_tcp(flow: Flow, limits: Limits) -> None:
         limits.name(f"{path}.dscp", "packets have no code point in the program")
 
 
-def _settle_control(flow: Flow, limits: Limits) -> None:
+def _settle_control(flow: Flow, limits: SimulatorLimits) -> None:
     cc, path = flow.sender["cc"], f"{flow.path}.cc"
     attributes: dict[str, str] = {}
     if cc.kind == "cubic":
@@ -200,7 +200,7 @@ def _seconds(value: float) -> str:
     return f"TimeValue(Seconds({number_text(value)}))"
 
 
-def flow_lines(plan: Plan, flow: Flow) -> list[str]:
+def flow_lines(plan: SimulatorPlan, flow: Flow) -> list[str]:
     """Write a flow: defaults of its sockets, then the sockets.
 
     Parameters

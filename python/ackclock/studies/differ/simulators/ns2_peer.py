@@ -14,13 +14,13 @@ from ackclock.scenario.simulators.ns2.agents import is_bare
 from ackclock.scenario.simulators.ns2.queues import node_numbers
 from ackclock.scenario.simulators.ns2.script import EVENTS, TOTALS, WINDOWS, write
 from ackclock.scenario.simulators.plan import plan_of
-from ackclock.studies.differ.peers import Prepared
+from ackclock.studies.differ.peers import PreparedPeer
 from ackclock.studies.differ.simulators.program import find, run_program
 
 if TYPE_CHECKING:
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
-    from ackclock.scenario.simulators.plan import Flow, Plan
+    from ackclock.scenario.simulators.plan import Flow, SimulatorPlan
     from ackclock.studies.differ.peers import Options
 
     Array = np.ndarray[Any, np.dtype[Any]]
@@ -36,7 +36,7 @@ COST = 20.0
 KINDS = {"+": "arrival", "-": "departure", "d": "drop"}
 
 
-def ns2(scenario: Scenario, options: Options) -> Prepared:
+def ns2(scenario: Scenario, options: Options) -> PreparedPeer:
     """Prepare a scenario for ns-2.35.
 
     Parameters
@@ -67,7 +67,7 @@ def ns2(scenario: Scenario, options: Options) -> Prepared:
             return read_run(case, mine, folder)
 
     compared = {link.id for link in plan.bottlenecks}
-    return Prepared(
+    return PreparedPeer(
         ours=scenario,
         run=run,
         flows=lambda _: list(range(len(plan.flows))),
@@ -80,7 +80,7 @@ def ns2(scenario: Scenario, options: Options) -> Prepared:
     )
 
 
-def read_run(scenario: Scenario, plan: Plan, folder: Path) -> Run:
+def read_run(scenario: Scenario, plan: SimulatorPlan, folder: Path) -> Run:
     """Read what a script wrote.
 
     Parameters
@@ -143,7 +143,7 @@ def _totals(path: Path) -> _Totals:
     return {(i >= count, int(row["flow"])): row for i, row in enumerate(rows)}
 
 
-def _packets(plan: Plan, path: Path) -> dict[str, Array]:
+def _packets(plan: SimulatorPlan, path: Path) -> dict[str, Array]:
     """Events at links, as arrays."""
     from pyarrow import csv as arrow_csv
 
@@ -211,7 +211,7 @@ def _with_arrivals(events: dict[str, Array]) -> dict[str, Array]:
     return added
 
 
-def _windows(plan: Plan, totals: _Totals, path: Path) -> Any:
+def _windows(plan: SimulatorPlan, totals: _Totals, path: Path) -> Any:
     """The table ``windows`` of the traced variable cwnd."""
     import pyarrow as pa
 
@@ -236,7 +236,9 @@ def _windows(plan: Plan, totals: _Totals, path: Path) -> Any:
     )
 
 
-def _flow(plan: Plan, flow: Flow, totals: _Totals, packets: dict[str, Array]) -> dict[str, Any]:
+def _flow(
+    plan: SimulatorPlan, flow: Flow, totals: _Totals, packets: dict[str, Array]
+) -> dict[str, Any]:
     before, end = (totals[is_end, flow.number] for is_end in (False, True))
     window_s = plan.duration_s - plan.warmup_s
     has_headers = flow.kind == "tcp" and not is_bare(flow)
@@ -267,7 +269,7 @@ def _flow(plan: Plan, flow: Flow, totals: _Totals, packets: dict[str, Array]) ->
     }
 
 
-def _links(plan: Plan, packets: dict[str, Array]) -> list[dict[str, Any]]:
+def _links(plan: SimulatorPlan, packets: dict[str, Array]) -> list[dict[str, Any]]:
     """What was measured of each link that was traced, in the order of the plan."""
     rows = []
     traced = {link.number for link in plan.bottlenecks}
@@ -280,7 +282,7 @@ def _links(plan: Plan, packets: dict[str, Array]) -> list[dict[str, Any]]:
     return rows
 
 
-def _measure(plan: Plan, events: dict[str, Array]) -> dict[str, Any]:
+def _measure(plan: SimulatorPlan, events: dict[str, Array]) -> dict[str, Any]:
     inside = events["time_s"] >= plan.warmup_s
     arrivals, departures, drops = (events["kind"] == kind for kind in range(3))
     return {

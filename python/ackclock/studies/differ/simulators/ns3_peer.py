@@ -13,13 +13,13 @@ from ackclock.errors import AckclockError, UnsupportedError
 from ackclock.scenario.simulators.ns3.program import FLOWS, LINKS, WINDOWS, write
 from ackclock.scenario.simulators.ns3.sockets import segment_bytes
 from ackclock.scenario.simulators.plan import plan_of
-from ackclock.studies.differ.peers import Prepared
+from ackclock.studies.differ.peers import PreparedPeer
 from ackclock.studies.differ.simulators.program import find, run_program
 
 if TYPE_CHECKING:
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
-    from ackclock.scenario.simulators.plan import Flow, Plan
+    from ackclock.scenario.simulators.plan import Flow, SimulatorPlan
     from ackclock.studies.differ.peers import Options
 
 __all__ = ["flags_of", "ns3"]
@@ -56,7 +56,7 @@ def flags_of(prefix: Path) -> list[str]:
     return [*search_options, *rpath, *(f"-lns3-{module}" for module in MODULES)]
 
 
-def ns3(scenario: Scenario, options: Options) -> Prepared:
+def ns3(scenario: Scenario, options: Options) -> PreparedPeer:
     """Prepare a scenario for ns-3.
 
     Parameters
@@ -111,7 +111,7 @@ def ns3(scenario: Scenario, options: Options) -> Prepared:
             run_program(order, folder, options.time_limit_s, "ns-3")
             return _read(case, mine, folder)
 
-    return Prepared(
+    return PreparedPeer(
         ours=scenario,
         run=run,
         flows=lambda _: list(range(len(plan.flows))),
@@ -122,7 +122,7 @@ def ns3(scenario: Scenario, options: Options) -> Prepared:
     )
 
 
-def _read(scenario: Scenario, plan: Plan, folder: Path) -> Run:
+def _read(scenario: Scenario, plan: SimulatorPlan, folder: Path) -> Run:
     """Read what a program wrote."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -164,7 +164,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _flow(plan: Plan, flow: Flow, row: dict[str, str]) -> dict[str, Any]:
+def _flow(plan: SimulatorPlan, flow: Flow, row: dict[str, str]) -> dict[str, Any]:
     # Segments are smaller by ns-3's frame; as many of them are as much payload here.
     size = flow.tcp["mss"] / segment_bytes(flow) if flow.kind == "tcp" else _share(flow)
     return {

@@ -15,12 +15,12 @@ from ackclock.studies.twin.law import Law, Prediction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen
+    from ackclock.studies.twin.measurements import TheoryMeasurements
 
 __all__ = ["LAW"]
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
+def _predict(seen: TheoryMeasurements) -> Iterator[Prediction]:
     for flow in seen.flows:
         link = seen.alone(flow)
         if flow.cc != "bbr" or not flow.is_endless or link is None:

@@ -18,7 +18,7 @@ from ackclock.studies.twin.shared.loss_events import event_ratio, few_events, li
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen
+    from ackclock.studies.twin.measurements import TheoryMeasurements
 
 __all__ = ["LAW"]
 
@@ -26,7 +26,7 @@ _C = 0.4
 _KEPT = 0.7
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     for flow in measurements.flows:
         ratio = event_ratio(flow)
         if not ratio or flow.cc != "cubic":

@@ -14,7 +14,7 @@ from ackclock.studies.twin.law import Law, Prediction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen, SeenLink
+    from ackclock.studies.twin.measurements import SeenLink, TheoryMeasurements
 
 __all__ = ["LAW"]
 
@@ -29,7 +29,7 @@ def _step(qdisc: Any) -> float | None:
     return float(low)
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     threshold = _step(measurements.data.get("net", {}).get("qdisc"))
     if threshold is None:
         return

@@ -22,7 +22,7 @@ from ackclock.studies.twin.law import Law, Prediction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen, SeenFlow, SeenLink
+    from ackclock.studies.twin.measurements import SeenFlow, SeenLink, TheoryMeasurements
 
 __all__ = ["LAW"]
 
@@ -30,7 +30,7 @@ _FAIR = {"fq", "wf2q-plus"}
 """Those that follow processor sharing within a packet; DRR does within a turn of all flows."""
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     by_name = {link.name: link for link in measurements.links}
     for link in measurements.links:
         row, flows = link.row, link.flows

@@ -23,7 +23,7 @@ from ackclock.studies.twin.law import Law, Prediction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen, SeenFlow, SeenLink
+    from ackclock.studies.twin.measurements import SeenFlow, SeenLink, TheoryMeasurements
 
 __all__ = ["LAW", "max_min"]
 
@@ -58,7 +58,7 @@ def max_min(
     return [float(rate) for rate in got]
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     flows = measurements.flows
     if not flows or not all(flow.is_endless for flow in flows):
         return
@@ -94,14 +94,14 @@ def _predict(measurements: Seen) -> Iterator[Prediction]:
         )
 
 
-def _most(seen: Seen, flow: SeenFlow) -> float:
+def _most(seen: TheoryMeasurements, flow: SeenFlow) -> float:
     """What the receiver's window lets through [bit/s]."""
     window = seen.number(flow, "receiver_window", "")
     return window * 8 * seen.packet_bytes(flow) / flow.propagation_s
 
 
 def _describe_unbridged(
-    measurements: Seen, flow: SeenFlow, share_bps: float, links: list[SeenLink]
+    measurements: TheoryMeasurements, flow: SeenFlow, share_bps: float, links: list[SeenLink]
 ) -> str:
     """Say so if a flow's part of the buffer at a link that it fills does not bridge a decrease."""
     beta = _KEPT.get(flow.cc)

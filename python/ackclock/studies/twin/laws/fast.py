@@ -15,12 +15,12 @@ from ackclock.studies.twin.shared.standing_queue import standing_queues
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen
+    from ackclock.studies.twin.measurements import TheoryMeasurements
 
 __all__ = ["LAW"]
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
+def _predict(seen: TheoryMeasurements) -> Iterator[Prediction]:
     for link, limit in standing_queues(seen, "fast"):
         sought = sum(float(flow.parameters["alpha"]) for flow in link.flows if flow.parameters)
         yield Prediction(link.name, sought, sought, link.row["queue_mean_packets"], limit)

@@ -18,7 +18,7 @@ from ackclock.studies.twin.law import Law, Prediction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen
+    from ackclock.studies.twin.measurements import TheoryMeasurements
 
 __all__ = ["LAW"]
 
@@ -26,7 +26,7 @@ _LEAST_DROPS = 200
 """Fewer scatter by more than the accuracy."""
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     for link in measurements.links:
         queue = measurements.queue(link)
         if queue is None or queue["kind"] != "green" or queue["ecn"] or queue["rtt"] != "ideal":

@@ -21,7 +21,7 @@ from ackclock.studies.twin.shared.loss_events import limit_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ackclock.studies.twin.seen import Seen
+    from ackclock.studies.twin.measurements import TheoryMeasurements
 
 __all__ = ["LAW", "cycle_utilisation"]
 
@@ -73,7 +73,7 @@ def cycle_utilisation(
     return None
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     for flow in measurements.flows:
         if flow.cc not in _RULES or flow.parameters is None:
             continue

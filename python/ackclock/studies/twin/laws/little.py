@@ -18,7 +18,7 @@ from ackclock.studies.twin.law import Law, Prediction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen
+    from ackclock.studies.twin.measurements import TheoryMeasurements
 
 __all__ = ["LAW"]
 
@@ -32,7 +32,7 @@ _DECIDE_ON_ARRIVAL = {"red", "rio", "pie", "fq-pie", "green", "fred", "blue", "s
 _DECIDE_ON_ARRIVAL |= {"rem", "decbit", "core-stateless"}
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     for link in measurements.links:
         row = link.row
         served = row["window_arrived_packets"] - row["window_drops"]
@@ -49,7 +49,7 @@ def _predict(measurements: Seen) -> Iterator[Prediction]:
         yield Prediction(link.name, mean, mean, row["queue_mean_packets"], limit)
 
 
-def _ends(measurements: Seen, row: dict[str, Any], mean: float) -> str:
+def _ends(measurements: TheoryMeasurements, row: dict[str, Any], mean: float) -> str:
     """What packets that waited at an end of the window change, if that is more than the accuracy.
 
     A queue of q packets that is served at rate C has waited q / (2 C) on average.

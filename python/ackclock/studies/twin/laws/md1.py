@@ -23,7 +23,7 @@ from ackclock.studies.twin.law import Law, Prediction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen, SeenFlow, SeenLink
+    from ackclock.studies.twin.measurements import SeenFlow, SeenLink, TheoryMeasurements
 
 __all__ = ["LAW", "mean_wait"]
 
@@ -49,7 +49,7 @@ def mean_wait(load: float, service_s: float) -> float:
     return load * service_s / (2 * (1 - load))
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     by_name = {link.name: link for link in measurements.links}
     for link in measurements.links:
         row = link.row

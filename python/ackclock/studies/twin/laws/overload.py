@@ -19,7 +19,7 @@ from ackclock.studies.twin.law import Law, Prediction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen, SeenFlow, SeenLink
+    from ackclock.studies.twin.measurements import SeenFlow, SeenLink, TheoryMeasurements
 
 __all__ = ["LAW"]
 
@@ -27,7 +27,7 @@ __all__ = ["LAW"]
 _LEAST_LOAD = 1.05
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     warmup = measurements.run.summary["duration_s"] - measurements.run.summary["window_s"]
     by_name = {link.name: link for link in measurements.links}
     for link in measurements.links:

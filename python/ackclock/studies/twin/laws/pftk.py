@@ -24,12 +24,12 @@ from ackclock.studies.twin.shared.timer import first_timeout_s
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen, SeenFlow
+    from ackclock.studies.twin.measurements import SeenFlow, TheoryMeasurements
 
 __all__ = ["LAW"]
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     for flow in measurements.flows:
         ratio = event_ratio(flow)
         parameters = flow.parameters or {}

@@ -26,7 +26,7 @@ from ackclock.studies.twin.shared.aimd_window import window_constant
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen, SeenFlow
+    from ackclock.studies.twin.measurements import SeenFlow, TheoryMeasurements
 
 __all__ = ["LAW", "point"]
 
@@ -74,7 +74,7 @@ def point(
     return float(brentq(excess, nearest, high))
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     for link in measurements.links:
         queue = measurements.queue(link)
         if queue is None or queue["kind"] != "red" or queue["adaptive"] or queue["w_q"] == 1:

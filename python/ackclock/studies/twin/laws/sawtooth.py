@@ -22,7 +22,7 @@ from ackclock.studies.twin.shared.loss_events import LEAST_EVENTS, limit_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen, SeenFlow, SeenLink
+    from ackclock.studies.twin.measurements import SeenFlow, SeenLink, TheoryMeasurements
 
 __all__ = ["LAW", "alone_over_drop_tail", "utilisation"]
 
@@ -49,7 +49,7 @@ def utilisation(product: float, buffer: float, beta: float) -> float:
 
 
 def alone_over_drop_tail(
-    measurements: Seen, flow: SeenFlow
+    measurements: TheoryMeasurements, flow: SeenFlow
 ) -> tuple[SeenLink, float, float] | None:
     """The drop-tail link that an endless flow has for itself and overflows again and again.
 
@@ -78,7 +78,7 @@ def alone_over_drop_tail(
     return link, rate * flow.propagation_s, float(link.explained["buffer_packets"] or in_bytes)
 
 
-def _predict(measurements: Seen) -> Iterator[Prediction]:
+def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
     for flow in measurements.flows:
         if flow.cc != "aimd" or flow.parameters is None:
             continue

@@ -22,12 +22,12 @@ from ackclock.studies.twin.shared.loss_events import event_ratio, few_events, li
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen
+    from ackclock.studies.twin.measurements import TheoryMeasurements
 
 __all__ = ["LAW"]
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
+def _predict(seen: TheoryMeasurements) -> Iterator[Prediction]:
     for flow in seen.flows:
         ratio = event_ratio(flow)
         constant = window_constant(seen, flow)

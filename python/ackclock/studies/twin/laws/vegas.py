@@ -14,7 +14,7 @@ from ackclock.studies.twin.shared.standing_queue import standing_queues
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen, SeenFlow
+    from ackclock.studies.twin.measurements import SeenFlow, TheoryMeasurements
 
 __all__ = ["LAW"]
 
@@ -23,13 +23,13 @@ _DEFAULTS = {"alpha": (2.0, 1.0), "beta": (4.0, 3.0)}
 """What the control's parameters are in eras of segments, and in the others."""
 
 
-def _read_parameter(seen: Seen, flow: SeenFlow, key: str) -> float:
+def _read_parameter(seen: TheoryMeasurements, flow: SeenFlow, key: str) -> float:
     given = (flow.parameters or {}).get(key)
     by_era = _DEFAULTS[key][not seen.is_of_segments]
     return by_era if given is None else float(given)
 
 
-def _predict(seen: Seen) -> Iterator[Prediction]:
+def _predict(seen: TheoryMeasurements) -> Iterator[Prediction]:
     for link, limit in standing_queues(seen, "vegas"):
         low, high = (
             sum(_read_parameter(seen, flow, key) for flow in link.flows) for key in _DEFAULTS

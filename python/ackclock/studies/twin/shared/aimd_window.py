@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ackclock.studies.twin.seen import Seen, SeenFlow
+    from ackclock.studies.twin.measurements import SeenFlow, TheoryMeasurements
 
 __all__ = ["acks_per_increase", "window_constant"]
 
 
-def window_constant(measurements: Seen, flow: SeenFlow) -> float | None:
+def window_constant(measurements: TheoryMeasurements, flow: SeenFlow) -> float | None:
     """Mean window times the root of the probability of a loss event [segments].
 
     That is sqrt(a (1 + b) / (2 (1 - b))): S. Floyd, M. Handley, J. Padhye, "A comparison of
@@ -37,7 +37,7 @@ def window_constant(measurements: Seen, flow: SeenFlow) -> float | None:
     return math.sqrt(increase * (1 + beta) / (2 * (1 - beta)))
 
 
-def acks_per_increase(measurements: Seen, flow: SeenFlow) -> float:
+def acks_per_increase(measurements: TheoryMeasurements, flow: SeenFlow) -> float:
     """Segments that one increase of AIMD takes: 1, or those of an ACK where it counts ACKs.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ackclock._util.number_text import percent
 
 if TYPE_CHECKING:
-    from ackclock.studies.twin.seen import Seen, SeenFlow
+    from ackclock.studies.twin.measurements import SeenFlow, TheoryMeasurements
 
 __all__ = ["LEAST_EVENTS", "event_ratio", "few_events", "limit_of"]
 
@@ -35,7 +35,7 @@ def event_ratio(flow: SeenFlow) -> float:
     return float(events / row["sent_packets"])
 
 
-def limit_of(measurements: Seen, flow: SeenFlow) -> str:
+def limit_of(measurements: TheoryMeasurements, flow: SeenFlow) -> str:
     """What a law of congestion avoidance at rest does not know of a flow.
 
     Parameters

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.studies.twin.seen import Seen, SeenLink
+    from ackclock.studies.twin.measurements import SeenLink, TheoryMeasurements
 
 __all__ = ["standing_queues"]
 
 
-def standing_queues(measurements: Seen, control: str) -> Iterator[tuple[SeenLink, str]]:
+def standing_queues(
+    measurements: TheoryMeasurements, control: str
+) -> Iterator[tuple[SeenLink, str]]:
     """Find the queues that flows of one control alone keep, and what limits a law of them.
 
     Parameters

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ackclock.studies.twin.seen import Seen, SeenFlow
+    from ackclock.studies.twin.measurements import SeenFlow, TheoryMeasurements
 
 __all__ = ["first_timeout_s", "ticked_timeout_s"]
 
@@ -14,7 +14,7 @@ _SETTLE, _SAMPLES = 200, 1000
 _STEP = (math.sqrt(5) - 1) / 2
 
 
-def first_timeout_s(measurements: Seen, flow: SeenFlow) -> float:
+def first_timeout_s(measurements: TheoryMeasurements, flow: SeenFlow) -> float:
     """Estimate how long a flow's timer runs before any backoff [s].
 
     At least the era's minimum, and what the era's estimator gives for the flow's mean round trip.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ackclock.experiments.statistics import Mean
     from ackclock.studies.game.profiles import Profile
 
-__all__ = ["Findings", "Gain", "Judged"]
+__all__ = ["Findings", "Gain", "GameVerdict"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class Judged:
+class GameVerdict:
     """A profile of one network.
 
     Parameters
@@ -62,6 +62,6 @@ class Judged:
 class Findings(NamedTuple):
     """What was found in one network; see `ackclock.studies.game.Played` for each."""
 
-    judged: Sequence[Judged]
+    judged: Sequence[GameVerdict]
     replies: Mapping[str, Mapping[str, Mean]]
     price: Mean | None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
 
-__all__ = ["Seen", "SeenFlow", "SeenLink"]
+__all__ = ["SeenFlow", "SeenLink", "TheoryMeasurements"]
 
 _OF_SEGMENTS = {"rfc", "linux", "quic"}
 
@@ -95,7 +95,7 @@ class SeenLink:
         return str(self.row["id"])
 
 
-class Seen:
+class TheoryMeasurements:
     """A run as laws read it.
 
     Parameters

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock._util.number_text import bounds, decimals
-from ackclock.studies.outcome import Outcome
+from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from ackclock.experiments.statistics import Mean
     from ackclock.scenario.scenario import Scenario
     from ackclock.studies.adversary.arena import Arena
-    from ackclock.studies.adversary.shape import Shape
+    from ackclock.studies.adversary.shape import PathShape
 
-__all__ = ["FRESH_SEEDS", "Found"]
+__all__ = ["FRESH_SEEDS", "AdversaryResult"]
 
 DOES = {
     "worst": "loses to the best of the others",
@@ -32,7 +32,7 @@ FRESH_SEEDS = 5
 
 
 @dataclass(frozen=True)
-class Found(Outcome):
+class AdversaryResult(StudyOutcome):
     """What a search found. Its text has the pattern and the goodputs.
 
     Parameters
@@ -60,8 +60,8 @@ class Found(Outcome):
 
     arena: Arena
     want: str
-    shape: Shape
-    first: Shape
+    shape: PathShape
+    first: PathShape
     goodput: Mapping[str, Mean]
     gap: Mean
     tried: int

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Captured", "Seen"]
+__all__ = ["Captured", "EmulatedMeasurements"]
 
 Captured = tuple[int, int, bool, int, bytes]
 """A packet at a device: time [ns], side, whether its host sent it, length [B], first bytes."""
 
 
 @dataclass(frozen=True)
-class Seen:
+class EmulatedMeasurements:
     """What came of an emulation, as hosts and links saw it.
 
     Parameters

@@ -19,7 +19,7 @@ use super::usage::{in_use, may_grow};
 use super::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
-use crate::scenario::Era;
+use crate::era::Era;
 
 /// Parameters of {{Name}}.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]

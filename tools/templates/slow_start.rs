@@ -65,7 +65,7 @@ impl SlowStart for {{Name}} {
 mod tests {
     use super::*;
     use crate::cc::test_support::env;
-    use crate::scenario::Era;
+    use crate::era::Era;
     use crate::units::Time;
 
     #[test]

@@ -98,15 +98,15 @@ impl PathRecords {
         }
     }
 
-    /// The newest packet from `first` to `last` that is recorded, with its records, first port first; `None` if there is none,
-    /// or another packet has its place.
-    pub fn newest(&self, flow: FlowId, first: u32, last: u32) -> Option<(u32, &[PortRecord])> {
+    /// The records of the newest packet from `first` to `last` that has some, first port first; `None` if there is none, or
+    /// another packet has its place.
+    pub fn newest(&self, flow: FlowId, first: u32, last: u32) -> Option<&[PortRecord]> {
         let ring = self.rings.get(flow.index())?.as_ref()?;
         let number = last - last % ring.stride;
         let place = ring.place(number)?;
         let is_recorded = number >= first && ring.numbers[place] == u64::from(number) + 1;
         let records = &ring.records[place * ring.ports..][..ring.counts[place] as usize];
-        is_recorded.then_some((number, records))
+        is_recorded.then_some(records)
     }
 }
 
@@ -129,23 +129,23 @@ mod tests {
                 records.note(FlowId(2), number, port, record(sent));
             }
         }
-        assert_eq!(records.newest(FlowId(2), 0, 1), Some((1, &[record(10), record(11)][..])));
+        assert_eq!(records.newest(FlowId(2), 0, 1), Some(&[record(10), record(11)][..]));
         records.note(FlowId(2), 5, 0, record(50));
         assert_eq!(records.newest(FlowId(2), 0, 1), None);
-        assert_eq!(records.newest(FlowId(2), 0, 5), Some((5, &[record(50)][..])));
+        assert_eq!(records.newest(FlowId(2), 0, 5), Some(&[record(50)][..]));
         // Sent again over a shorter path.
         records.note(FlowId(2), 4, 0, record(40));
         records.note(FlowId(2), 4, 1, record(41));
         records.note(FlowId(2), 4, 0, record(42));
-        assert_eq!(records.newest(FlowId(2), 0, 4), Some((4, &[record(42)][..])));
+        assert_eq!(records.newest(FlowId(2), 0, 4), Some(&[record(42)][..]));
         // Of 1000 packets every fourth is recorded.
         records.add(FlowId(3), 1000, 1);
         for number in 0..1000 {
             records.note(FlowId(3), number, 0, record(u64::from(number)));
         }
         // An acknowledgement of 990 and 991 reads that of 988, unless its block begins later.
-        assert_eq!(records.newest(FlowId(3), 0, 991), Some((988, &[record(988)][..])));
-        assert_eq!(records.newest(FlowId(3), 988, 988), Some((988, &[record(988)][..])));
+        assert_eq!(records.newest(FlowId(3), 0, 991), Some(&[record(988)][..]));
+        assert_eq!(records.newest(FlowId(3), 988, 988), Some(&[record(988)][..]));
         assert_eq!(records.newest(FlowId(3), 989, 991), None);
         // Flows without records.
         records.note(FlowId(0), 1, 0, record(1));

@@ -332,7 +332,10 @@ impl CongestionControl for Dcqcn {
 
     fn on_timer(&mut self, window: &mut Window, now: Time) {
         self.advance(now);
-        window.cwnd = self.most_in_flight(self.srtt);
+        // Without a window, what loss recovery made of it stays until an acknowledgement.
+        if self.params.window.is_some() {
+            window.cwnd = self.most_in_flight(self.srtt);
+        }
     }
 
     fn on_spurious(&mut self, _window: &mut Window, _event: &Congestion, _before: &Window) {}

@@ -72,7 +72,7 @@ impl QuicSender {
         let marked =
             if self.ecn && is_newer { self.count_marks(largest, frame, &news, now) } else { 0 };
         let first = before.map_or(frame.first, |before| frame.first.max(before + 1));
-        if let Some((_, ports)) = ctx.ports.newest(self.flow, first, largest)
+        if let Some(ports) = ctx.ports.newest(self.flow, first, largest)
             && !ports.is_empty()
         {
             let report = PathReport { una: largest + 1, nxt: self.sent.next(), ports };

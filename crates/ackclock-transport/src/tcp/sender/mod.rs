@@ -137,8 +137,6 @@ pub struct Sender {
     sends_ect_1: bool,
     /// Whether its control reads what switches note.
     reads_ports: bool,
-    /// The segment of which its control has read that last.
-    reported_segment: Option<u32>,
     /// Timeouts in a row without new data acknowledged.
     consecutive: u32,
     window: Window,
@@ -232,7 +230,6 @@ impl Sender {
             uses_sack: recovery.uses_sack(),
             sends_ect_1: cc.sends_ect_1(),
             reads_ports: cc.reported_packets() > 0,
-            reported_segment: None,
             sampler: cc.wants_samples().then(Box::default),
             cc,
             recovery,

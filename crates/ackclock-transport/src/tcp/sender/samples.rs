@@ -242,14 +242,14 @@ impl Sender {
     }
 
     /// Reports what switches noted of the segment that an ACK answers: with SACK blocks the last of the first block, which is
-    /// the newest (RFC 2018, section 4), else the last in order; or of the one before it that is recorded, once.
+    /// the newest (RFC 2018, section 4), else the last in order; or of the one before it that is recorded. A control knows by
+    /// the time of a record whether it has read it.
     #[inline(never)]
     pub(super) fn report_path(&mut self, packet: &Packet, ports: &PathRecords, now: Time) {
         let (first, end) = packet.sack_blocks().first().map_or((0, packet.seq), |block| *block);
         let Some(last) = end.checked_sub(1) else { return };
-        let Some((segment, ports)) = ports.newest(self.flow, first, last) else { return };
-        if self.reported_segment != Some(segment) && !ports.is_empty() {
-            self.reported_segment = Some(segment);
+        let Some(ports) = ports.newest(self.flow, first, last) else { return };
+        if !ports.is_empty() {
             let report = PathReport { una: self.board.una(), nxt: self.board.nxt(), ports };
             self.cc.on_path_report(&mut self.window, &report);
             self.check_window(now);

@@ -105,8 +105,9 @@ stacks: setup ## controls of s2n-quic in scenarios, connections of quinn and noq
 	cp target/stacks/release/lib_core.so python/ackclock/_core.abi3.so
 	$(BIN)/python -m pytest tests/stacks
 
-# Each at the version that its folder names, into target/guests; what has no tools here is left out.
-guests: setup ## guests: templates in Rust and Go, aioquic, quic-go, quiche, TQUIC, s2n-quic, quinn and noq; each is tried
+# Each at the version that its folder names, into target/guests; what has no tools here is left out. ngtcp2 has no
+# package: its source comes from its repository, or from NGTCP2=FOLDER.
+guests: core ## guests: templates, aioquic, quic-go, quiche, TQUIC, s2n-quic, ngtcp2, quinn, noq; each is tried, and run twice
 	mkdir -p target/guests
 	$(PYTHON) -m venv target/guests/venv
 	target/guests/venv/bin/pip install --quiet --disable-pip-version-check -r examples/guests/aioquic/requirements.txt
@@ -118,9 +119,14 @@ guests: setup ## guests: templates in Rust and Go, aioquic, quic-go, quiche, TQU
 		cargo build --release --locked --manifest-path examples/guests/$$stack/Cargo.toml --target-dir target/guests/$$stack-build || exit 1; \
 		cp target/guests/$$stack-build/release/$$stack-guest target/guests/$$stack || exit 1; \
 	done; fi
+	if cmake -S examples/guests/ngtcp2 -B target/guests/ngtcp2-build $(if $(NGTCP2),-DFETCHCONTENT_SOURCE_DIR_NGTCP2=$(abspath $(NGTCP2))); then \
+		cmake --build target/guests/ngtcp2-build --parallel && cp target/guests/ngtcp2-build/ngtcp2-guest target/guests/ngtcp2; \
+	else echo "ngtcp2 is left out: it needs CMake, GnuTLS and its source"; fi
 	cd crates/ackclock-stacks && cargo build --release --bin connection-guest --target-dir ../../target/stacks
 	cp target/stacks/release/connection-guest target/guests
+	cd crates/ackclock-stacks && cargo test --release --test guest --target-dir ../../target/stacks
 	$(BIN)/python -m pytest tests/guests
+	$(BIN)/python benchmarks/guests/shipped_stacks.py --twice
 
 bench: setup ## speed beside ns-2 and ns-3 where they are installed, and growth with size; many minutes
 	$(PYTHON) benchmarks/compare.py

@@ -4,7 +4,8 @@
 guests``), each on each network twice, and BBRs beside ours of their version; it writes
 ``docs/reference/shipped-stacks.json`` and the tables of ``docs/reference/shipped-stacks.md``.
 Stacks that are named are run anew, the others stay as they are; ``--page`` runs none,
-``--networks`` and ``--cases`` only these.
+``--networks`` and ``--cases`` only these. ``--twice`` writes nothing: each stack is run twice on
+two of the networks, and the exit status is 1 if digests differ.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ BUILT = "target/guests"
 STACKS = {
     "aioquic Reno": f"{BUILT}/venv/bin/python examples/guests/aioquic/guest.py reno",
     "aioquic CUBIC": f"{BUILT}/venv/bin/python examples/guests/aioquic/guest.py cubic",
+    "ngtcp2 CUBIC": f"{BUILT}/ngtcp2 cubic",
+    "ngtcp2 BBR": f"{BUILT}/ngtcp2 bbr",
     "noq CUBIC": f"{BUILT}/connection-guest noq/cubic",
     "noq BBRv3": f"{BUILT}/connection-guest noq/bbr3",
     "quic-go": f"{BUILT}/quic-go",
@@ -47,6 +50,7 @@ OURS = {
     "ours: Copa": "copa",
 }
 BESIDE = {
+    "ngtcp2 BBR": "bbr3",
     "noq BBRv3": "bbr3",
     "quiche BBRv2": "bbr2",
     "quinn BBR": "bbr",
@@ -75,6 +79,8 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "ten": ("the first with ten flows of it", {"net": {"pairs": 10}}),
 }
+TWICE = ("loss", "CoDel")
+"""Networks of ``--twice``: one where random numbers matter, one with marks."""
 DURATION_S, WARMUP_S = 9, 1
 
 
@@ -96,19 +102,47 @@ def _times() -> dict[str, str]:
     return {"duration": f"{DURATION_S} s", "warmup": f"{WARMUP_S} s"}
 
 
+def read(run: ackclock.Run) -> dict[str, Any]:
+    """What flows got of a bottleneck, and what it dropped and held."""
+    link = next(link for link in run.summary["links"] if link["id"] == "r0->r1")
+    return {
+        "goodput_mbps": sum(row["goodput_bps"] for row in run.summary["flows"]) / 1e6,
+        "drops": link["window_drops"],
+        "dropped_percent": 100 * link["window_drops"] / max(link["window_arrived_packets"], 1),
+        "queue_ms": 1e3 * link["delay_mean_s"],
+    }
+
+
 def measure(network: str, flow: dict[str, Any]) -> dict[str, Any]:
     """What a stack gets on a network, and whether a second run is the same to the bit."""
     scenario = ackclock.Scenario.from_data(write_document(network, flow))
     run, again = scenario.run(), scenario.run()
-    rows = run.summary["flows"]
-    link = next(link for link in run.summary["links"] if link["id"] == "r0->r1")
-    return {
-        "goodput_mbps": sum(row["goodput_bps"] for row in rows) / 1e6,
-        "dropped_percent": 100 * link["window_drops"] / max(link["window_arrived_packets"], 1),
-        "queue_ms": 1e3 * link["delay_mean_s"],
+    numbers = read(run)
+    del numbers["drops"]
+    return numbers | {
         "repeats": run.summary["digest"] == again.summary["digest"],
         "digest": run.summary["digest"][:12],
     }
+
+
+def run_twice(names: list[str]) -> bool:
+    """Print the digests of two runs of each stack, and say whether all are equal."""
+    words = ("not built", "DIFFERS", "equal")
+    results = dict.fromkeys(words, 0)
+    for name in names:
+        command = STACKS[name]
+        if not Path(command.split()[0]).exists():
+            print(f"{name:<16}{words[0]}")
+            results[words[0]] += 1
+            continue
+        flow = {"transport": "quic", "cc": f"guest:{command}"}
+        cells = [measure(network, flow) for network in TWICE]
+        word = words[1 + all(cell["repeats"] for cell in cells)]
+        digests = ", ".join(cell["digest"] for cell in cells)
+        print(f"{name:<16}{word:<10}{digests}", flush=True)
+        results[word] += 1
+    print(", ".join(f"{count} {word}" for word, count in results.items() if count))
+    return results["DIFFERS"] == 0
 
 
 def judge(command: str, beside: str) -> dict[str, Any]:
@@ -169,9 +203,14 @@ def _shorten(row: dict[str, Any]) -> str:
 
 
 def write_page(data: dict[str, Any]) -> None:
-    """Put the tables into the page between their comments."""
+    """Put the tables into the page."""
+    fill_page(write_tables(data))
+
+
+def fill_page(tables: dict[str, str]) -> None:
+    """Put tables into the page between the comments of their names."""
     text = PAGE.read_text(encoding="utf-8")
-    for name, table in write_tables(data).items():
+    for name, table in tables.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         before, _, rest = text.partition(begin)
         text = f"{before}{begin}{table}\n{end}{rest.partition(end)[2]}"
@@ -182,6 +221,8 @@ def main() -> None:
     """Run what is named or all, and write data and page."""
     options = {word for word in sys.argv[1:] if word.startswith("--")}
     words = [word for word in sys.argv[1:] if word not in options]
+    if "--twice" in options:
+        sys.exit(not run_twice(words or [*STACKS]))
     data: dict[str, Any] = {"networks": {}, "conform": {}}
     if DATA.exists():
         data = json.loads(DATA.read_text(encoding="utf-8"))

@@ -17,6 +17,7 @@ QUIC_GO = [str(BUILT / "quic-go")]
 QUICHE = str(BUILT / "quiche")
 TQUIC = str(BUILT / "tquic")
 S2N = str(BUILT / "s2n-quic")
+NGTCP2 = str(BUILT / "ngtcp2")
 NET = {"kind": "dumbbell", "pairs": 1, "rate": "10 Mbps", "rtt": "40 ms", "buffer": "40 pkt"}
 
 pytestmark = pytest.mark.slow
@@ -40,6 +41,7 @@ def built(command: list[str]) -> list[str]:
         *([QUICHE, control] for control in ("cubic", "reno", "bbr2_gcongestion")),
         *([TQUIC, control] for control in ("cubic", "bbr", "bbr3", "copa")),
         *([S2N, control] for control in ("cubic", "bbr")),
+        *([NGTCP2, control] for control in ("cubic", "reno", "bbr")),
         [str(BUILT / "connection-guest"), "quinn/cubic"],
     ],
     ids=lambda command: "-".join([Path(command[0]).name, *command[1:]]),
@@ -72,6 +74,9 @@ def run(flow: dict[str, Any], loss: float = 0, **net: Any) -> ackclock.Run:
         ([TQUIC, "bbr"], "bbr"),
         ([S2N, "cubic"], "cubic"),
         ([S2N, "bbr"], "bbr2"),
+        ([NGTCP2, "cubic"], "cubic"),
+        ([NGTCP2, "reno"], "reno"),
+        ([NGTCP2, "bbr"], "bbr3"),
     ],
     ids=[
         "aioquic-reno",
@@ -83,6 +88,9 @@ def run(flow: dict[str, Any], loss: float = 0, **net: Any) -> ackclock.Run:
         "tquic-bbr",
         "s2n-cubic",
         "s2n-bbr",
+        "ngtcp2-cubic",
+        "ngtcp2-reno",
+        "ngtcp2-bbr",
     ],
 )
 @pytest.mark.parametrize("loss", [0.0, 0.005])
@@ -99,7 +107,11 @@ def test_a_stack_gets_what_its_rule_gets_in_our_quic_and_repeats(
     assert rates[0] == pytest.approx(rates[1], rel=0.33 if loss else 0.05)
 
 
-@pytest.mark.parametrize("command", [QUIC_GO, [S2N, "cubic"]], ids=["quic-go", "s2n-quic"])
+@pytest.mark.parametrize(
+    "command",
+    [QUIC_GO, [S2N, "cubic"], [NGTCP2, "cubic"]],
+    ids=["quic-go", "s2n-quic", "ngtcp2"],
+)
 def test_a_stack_with_ecn_answers_marks_by_reductions_and_loses_less(command: list[str]) -> None:
     def bottleneck(*, ecn: bool) -> dict[str, Any]:
         flow = {"guest": {"command": built(command)}, "quic": {"ecn": ecn}}

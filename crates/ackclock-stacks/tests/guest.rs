@@ -78,7 +78,7 @@ fn a_connection_is_the_same_compiled_in_and_as_a_guest() {
         json!({ "pair": 0, "size": "500 kB", "start": "0.3 s" }),
         json!({ "pair": 0, "quic": { "ecn": true, "max_datagram": 1400, "initial_window": 20 } }),
     ];
-    for name in ["quinn/cubic", "quinn/newreno", "noq/cubic"] {
+    for name in ["quinn/cubic", "quinn/newreno", "quinn/bbr", "noq/cubic", "noq/bbr3"] {
         for flow in &flows {
             let compiled = run(&Libraries, flow, &json!({ "transport": "quic", "cc": name }));
             let guest = json!({ "guest": { "command": [program, name] } });

@@ -22,7 +22,7 @@ pub struct PortRecord {
 }
 
 impl PortRecord {
-    /// What is kept of a port that has noted nothing yet; it is never read.
+    /// Of a port that notes nothing: at time 0, so that none is later than another.
     const NONE: Self =
         Self { link: LinkId(0), at: Time::ZERO, sent: 0, queued: 0, rate: BitRate(0) };
 }
@@ -91,15 +91,15 @@ impl PathRecords {
     pub fn note(&mut self, flow: FlowId, number: u32, port: usize, record: PortRecord) {
         let Some(Some(ring)) = self.rings.get_mut(flow.index()) else { return };
         let Some(place) = ring.place(number) else { return };
-        ring.numbers[place] = u64::from(number) + 1;
         if port < ring.ports {
+            ring.numbers[place] = u64::from(number) + 1;
             ring.counts[place] = port as u32 + 1;
             ring.records[place * ring.ports + port] = record;
         }
     }
 
-    /// The records of the newest packet from `first` to `last` that has some, first port first; `None` if there is none, or
-    /// another packet has its place.
+    /// The records of the newest packet from `first` to `last` that has some, at least one, first port first; `None` if there
+    /// is no such packet, or another has its place.
     pub fn newest(&self, flow: FlowId, first: u32, last: u32) -> Option<&[PortRecord]> {
         let ring = self.rings.get(flow.index())?.as_ref()?;
         let number = last - last % ring.stride;
@@ -143,6 +143,8 @@ mod tests {
         for number in 0..1000 {
             records.note(FlowId(3), number, 0, record(u64::from(number)));
         }
+        let is_recorded = |&number: &u32| records.newest(FlowId(3), number, number).is_some();
+        assert!((0..1000).filter(is_recorded).eq((0..1000).step_by(4)));
         // An acknowledgement of 990 and 991 reads that of 988, unless its block begins later.
         assert_eq!(records.newest(FlowId(3), 0, 991), Some(&[record(988)][..]));
         assert_eq!(records.newest(FlowId(3), 988, 988), Some(&[record(988)][..]));

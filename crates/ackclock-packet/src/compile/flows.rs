@@ -205,6 +205,13 @@ impl Context<'_> {
         path: &str,
     ) -> Option<(Box<dyn pattern::Pattern>, Vec<NodeId>)> {
         let pattern_path = format!("{path}.between");
+        if flow.pair.is_some() || flow.src.is_some() || flow.dst.is_some() {
+            self.wrong(
+                pattern_path,
+                "draws both ends; expected neither pair, src nor dst beside it",
+            );
+            return None;
+        }
         let pattern = match pattern::build(spec, &pattern::PatternEnv, &pattern_path) {
             Ok(pattern) => pattern,
             Err(problems) => {
@@ -223,13 +230,6 @@ impl Context<'_> {
     /// The flows of a traffic pattern.
     fn draw_ends(&mut self, spec: &Spec, flow: &Flow, index: usize) -> Option<Drawn> {
         let pattern_path = format!("flows[{index}].between");
-        if flow.pair.is_some() || flow.src.is_some() || flow.dst.is_some() {
-            self.wrong(
-                pattern_path,
-                "draws both ends; expected neither pair, src nor dst beside it",
-            );
-            return None;
-        }
         let (pattern, hosts) = self.pattern(spec, flow, &format!("flows[{index}]"))?;
         let host_count = hosts.len() as u32;
         let too_many =
@@ -375,17 +375,12 @@ impl Context<'_> {
         template: &Flow,
         path: &str,
     ) -> Option<(Box<dyn pattern::Pattern>, Vec<NodeId>)> {
-        let between = format!("{path}.between");
-        if template.pair.is_some() || template.src.is_some() || template.dst.is_some() {
-            self.wrong(between, "draws both ends; expected neither pair, src nor dst beside it");
-            return None;
-        }
         let (pattern, hosts) = self.pattern(spec, template, path)?;
         if let Ok(None) = pattern.transfers(hosts.len() as u32, template.size) {
             return Some((pattern, hosts));
         }
         let message = "has transfers that wait for each other, which no generator makes; expected it in flows";
-        self.wrong(between, message);
+        self.wrong(format!("{path}.between"), message);
         None
     }
 

@@ -391,12 +391,12 @@ mod tests {
         Dcqcn::new(DcqcnParams::default(), &env).unwrap()
     }
 
-    fn at(us: u64) -> Time {
+    pub(super) fn at(us: u64) -> Time {
         Time::ZERO + Span::from_micros(us)
     }
 
-    /// Counts of one marked packet.
-    fn mark(control: &mut Dcqcn, us: u64) -> f64 {
+    /// Counts of one marked packet; the rate then, in Gbit/s.
+    pub(super) fn mark(control: &mut Dcqcn, us: u64) -> f64 {
         let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
         let counts = EcnCounts { acked: 1, marked: 1, ..EcnCounts::at(at(us)) };
         control.on_ecn_counts(&mut window, &counts);

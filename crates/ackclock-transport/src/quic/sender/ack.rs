@@ -72,9 +72,7 @@ impl QuicSender {
         let marked =
             if self.ecn && is_newer { self.count_marks(largest, frame, &news, now) } else { 0 };
         let first = before.map_or(frame.first, |before| frame.first.max(before + 1));
-        if let Some(ports) = ctx.ports.newest(self.flow, first, largest)
-            && !ports.is_empty()
-        {
+        if let Some(ports) = ctx.ports.newest(self.flow, first, largest) {
             let report = PathReport { una: largest + 1, nxt: self.sent.next(), ports };
             self.cc.on_path_report(&mut self.window, &report);
             self.check_window(now);

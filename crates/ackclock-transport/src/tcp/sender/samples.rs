@@ -248,8 +248,7 @@ impl Sender {
     pub(super) fn report_path(&mut self, packet: &Packet, ports: &PathRecords, now: Time) {
         let (first, end) = packet.sack_blocks().first().map_or((0, packet.seq), |block| *block);
         let Some(last) = end.checked_sub(1) else { return };
-        let Some(ports) = ports.newest(self.flow, first, last) else { return };
-        if !ports.is_empty() {
+        if let Some(ports) = ports.newest(self.flow, first, last) {
             let report = PathReport { una: self.board.una(), nxt: self.board.nxt(), ports };
             self.cc.on_path_report(&mut self.window, &report);
             self.check_window(now);

@@ -114,10 +114,11 @@ impl Dcqcn {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{at, mark};
     use super::super::{DcqcnParams, Rule};
     use super::*;
     use crate::cc::test_support::env;
-    use crate::cc::{CcEnv, CongestionControl, EcnCounts, Window};
+    use crate::cc::{CcEnv, CongestionControl};
     use crate::era::Era;
     use crate::near::near;
     use crate::registry::About;
@@ -138,18 +139,6 @@ mod tests {
         };
         let env = CcEnv { line_rate: BitRate(100_000_000_000), ..env(Era::Rfc) };
         Dcqcn::new(params, &env).unwrap()
-    }
-
-    fn at(us: u64) -> Time {
-        Time::ZERO + Span::from_micros(us)
-    }
-
-    /// Counts of one marked packet; the rate then, in Gbit/s.
-    fn mark(control: &mut Dcqcn, us: u64) -> f64 {
-        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
-        let counts = EcnCounts { acked: 1, marked: 1, ..EcnCounts::at(at(us)) };
-        control.on_ecn_counts(&mut window, &counts);
-        control.current / 1e9
     }
 
     /// The first mark starts periods from its time on: at 104 us alpha has decayed four times, so 100 to 100 (1 - 0.98447 / 2).

@@ -22,7 +22,7 @@ from ackclock.experiments import scheduler
 from ackclock.experiments.executors import dask as clusters
 from ackclock.experiments.executors import local
 from ackclock.experiments.store import Store, query
-from ackclock.scenario import scenario
+from ackclock.scenario import execution
 from conftest import SMALL
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -37,7 +37,7 @@ def a_sweep(reps=6, duration="6 s", tables=("drops", "windows")):
 def test_a_run_leaves_the_interpreter_to_other_threads(monkeypatch):
     # So runs in threads go on at the same time. No thread is made to give the interpreter up: this
     # one counts only while the core, between two calls of progress, does not hold it.
-    monkeypatch.setattr(scenario, "PROGRESS_S", 0.0)
+    monkeypatch.setattr(execution, "PROGRESS_S", 0.0)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e6)
     count = 0

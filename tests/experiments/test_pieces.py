@@ -15,7 +15,7 @@ from ackclock.experiments.store import Store, pack
 from ackclock.experiments.store.garbage import collect
 from ackclock.results import table_files
 from ackclock.results.run import TABLES
-from ackclock.scenario import scenario
+from ackclock.scenario import execution
 from conftest import SMALL
 
 EVERY = {"tables": [*TABLES], "interval": "50 ms"}
@@ -106,7 +106,7 @@ def test_a_disk_that_is_full_ends_the_sweep_with_one_sentence(tmp_path, monkeypa
 def test_a_run_that_is_stopped_leaves_no_pieces(tmp_path, monkeypatch):
     from ackclock.experiments.executors.task import Request, perform
 
-    monkeypatch.setattr(scenario, "PROGRESS_S", 0.0)
+    monkeypatch.setattr(execution, "PROGRESS_S", 0.0)
     case = a_sweep(record={"tables": ["windows"]}).case.replace(duration="100 s")
     pieces = tmp_path / "pieces" / "k"
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import ackclock as ac
-from ackclock.scenario import scenario
+from ackclock.scenario import execution
 
 FLOW_KEYS = {
     "id", "src", "dst", "cc", "recovery", "goodput_bps", "delivered_packets", "sent_packets",
@@ -130,7 +130,7 @@ def test_what_progress_raises_stops_the_run_as_it_is(small, monkeypatch):
         if len(reported) == 3:
             raise EnoughError
 
-    monkeypatch.setattr(scenario, "PROGRESS_S", 0.0)
+    monkeypatch.setattr(execution, "PROGRESS_S", 0.0)
     with pytest.raises(EnoughError):
         small.replace(duration="1 h", **{"record.tables": []}).run(progress=progress)
     assert len(reported) == 3

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from ackclock._util import number_text, progress
 from ackclock.cli.main import cli
-from ackclock.scenario import scenario
+from ackclock.scenario import execution
 
 SCENARIO = """
 duration = "{seconds} s"
@@ -76,7 +76,7 @@ def test_nothing_is_said_of_what_is_soon_over_or_to_be_quiet(monkeypatch, capsys
 @pytest.mark.parametrize("more", [[], ["--reps", "2"]])
 def test_a_run_reports_a_log_how_far_it_is(tmp_path, monkeypatch, more):
     monkeypatch.setattr(progress, "FIRST_S", 0.0)
-    monkeypatch.setattr(scenario, "PROGRESS_S", 0.0)
+    monkeypatch.setattr(execution, "PROGRESS_S", 0.0)
     file = tmp_path / "busy.toml"
     file.write_text(SCENARIO.format(seconds=300), encoding="utf-8")
     result = CliRunner().invoke(cli, ["run", str(file), "--json", *more])

@@ -225,10 +225,16 @@ def _run_one(
         finished.append(scenario.run(progress=progress, threads=threads))
         return finished[0]
     from ackclock._util.command_line import command_line
+    from ackclock.scenario.execution import run_into
+    from ackclock.scenario.threads import count_threads
 
-    command = command_line()
-    return scenario.run_into(
-        out, progress=progress, command=command, on_finish=finished.append, threads=threads
+    return run_into(
+        scenario,
+        out,
+        progress=progress,
+        command=command_line(),
+        on_finish=finished.append,
+        threads=count_threads(threads),
     )
 
 

@@ -1,27 +1,89 @@
-"""What a scenario and a fluid case have in common: plain data that cannot be changed."""
+"""What the cases of all engines have in common: a document that cannot be changed."""
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ackclock._util import core
-from ackclock.errors import Problem
+from ackclock._util.documents import Typed
+from ackclock.case import Parcel
+from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["Frozen", "cell_text", "paths_of_plain", "read_problems"]
+__all__ = [
+    "DocumentCase",
+    "cell_text",
+    "folder_of",
+    "locate_problems",
+    "paths_of_plain",
+    "read_problems",
+]
 
 
-class Frozen:
-    """A document as plain data and the file it came from; equal if the data are."""
+class DocumentCase:
+    """A case as plain data and the file that they came from; equal if the data are.
+
+    A class of cases has `ackclock.case.Case`'s other members, and checks a document in ``_fill``.
+
+    Parameters
+    ----------
+    data
+        The document.
+    file
+        Where it came from: relative paths inside are relative to it, messages name it.
+
+    Raises
+    ------
+    ScenarioError
+        With every problem of form at once. What needs the whole network is found by `check`.
+    """
 
     __slots__ = ("_data", "_file")
     _data: dict[str, Any]
     _file: Path | None
+
+    engine = ""
+    """Who answers; see `ackclock.engines.registry`."""
+
+    def __init__(self, data: dict[str, Any], file: Path | None = None) -> None:
+        self._fill_plain(data, file)
+
+    def _fill_plain(self, data: dict[str, Any], file: Path | None) -> None:
+        """Fill from data in which nulls and algorithms as objects may be."""
+        from ackclock.catalogue.records import plain
+
+        # A null of JSON says the same as a key left out, and TOML has none.
+        self._fill(plain(data), file, ("",) if isinstance(data, Typed) else None)
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any], file: Path | None = None) -> Self:
+        """Make a case of plain data, as parsed from TOML or JSON.
+
+        Parameters
+        ----------
+        data
+            The tables of the file. Plain numbers are of SI units; but of what was read from TOML,
+            as of all that people type, rates, sizes and delays need their units.
+        file
+            Where they came from: relative paths inside are relative to it, messages name it.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem of form at once.
+        """
+        case = cls.__new__(cls)
+        case._fill_plain(data, file)
+        return case
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self).from_data, (self._data, self._file))
 
     def _freeze(self, **values: Any) -> None:
         for name, value in values.items():
@@ -33,8 +95,20 @@ class Frozen:
         """Check the form of a document and take it over; ``typed``: paths that a person typed."""
         raise NotImplementedError
 
-    def _replace_values(self, changes: Mapping[str, Any]) -> Self:
-        """Copy with values changed by path."""
+    def replace(self, **changes: Any) -> Self:
+        """Copy with values changed.
+
+        Parameters
+        ----------
+        **changes
+            New values by path, as in ``**{"net.buffer": "2 bdp", "flows[*].cc": ac.cc.Vegas()}``;
+            None takes the default.
+
+        Raises
+        ------
+        ScenarioError
+            A path leads nowhere, or a value cannot be.
+        """
         from ackclock._util import paths
         from ackclock.catalogue.records import plain
 
@@ -77,6 +151,54 @@ class Frozen:
     def engine_version(self) -> str:
         """Version of the core and a hash of its binary: other bits, other runs."""
         return core.core_version()
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain data that names no file of data; an equal case can be made of it."""
+        return {"engine": self.engine, **copy.deepcopy(self._data)}
+
+    def to_toml(self) -> str:
+        """Write as TOML; `ackclock.engines.registry.load_case` gives an equal case back."""
+        import tomli_w
+
+        return tomli_w.dumps({"engine": self.engine, **self._data})
+
+    def parcel(self) -> Parcel:
+        """All that another machine needs to run the case."""
+        return Parcel(self.to_document(), {})
+
+    @property
+    def folder(self) -> Path:
+        """What file names in the document are relative to."""
+        return folder_of(self._file)
+
+    def locate_problems(self, problems: Iterable[Problem]) -> ScenarioError:
+        """Make an error of problems of the document, which names its file.
+
+        Parameters
+        ----------
+        problems
+            One or more.
+        """
+        return locate_problems(problems, self._file)
+
+
+def folder_of(file: Path | None) -> Path:
+    """Give the folder that names in a document are relative to; the current one without a file."""
+    return Path() if file is None else file.parent
+
+
+def locate_problems(problems: Iterable[Problem], file: Path | None) -> ScenarioError:
+    """Make an error of problems of a document, which names its file.
+
+    Parameters
+    ----------
+    problems
+        One or more; those that name another file keep that.
+    file
+        The document's, if it came from one.
+    """
+    name = None if file is None else str(file)
+    return ScenarioError([dataclasses.replace(p, file=p.file or name) for p in problems])
 
 
 def paths_of_plain(given: dict[str, Any]) -> Iterator[str]:

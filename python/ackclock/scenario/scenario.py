@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import json
-import time
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ackclock._util.documents import Typed
+from ackclock import _core
 from ackclock.case import ONE_THREAD, Cost, Parcel, rest_of
-from ackclock.catalogue.network_kinds import expand, kind_of
-from ackclock.errors import Problem, ScenarioError, UnsupportedError
-from ackclock.scenario.document import Frozen, cell_text, paths_of_plain, read_problems
+from ackclock.errors import ScenarioError, UnsupportedError
+from ackclock.scenario.core_input import CoreInput
+from ackclock.scenario.document import DocumentCase, cell_text, paths_of_plain, read_problems
+from ackclock.scenario.execution import run_into, simulate
 from ackclock.scenario.parcels import pack_code
-from ackclock.scenario.threads import count_threads, is_forced
-from ackclock.scenario.user_code import bind_classes, contain_exits, open_workshop
+from ackclock.scenario.threads import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
-    from ackclock._util.arrow import Tables
-    from ackclock._util.table_type import Table
     from ackclock.case import Spill, ThreadCount
-    from ackclock.catalogue.python_class import Definition
-    from ackclock.catalogue.python_source import Workshop
     from ackclock.catalogue.records import Record
     from ackclock.results.run import Run
-    from ackclock.results.table_files import TableFiles
     from ackclock.scenario.explanation import Explanation
     from ackclock.scenario.parallelism import Parallelism
 
@@ -37,11 +29,8 @@ __all__ = ["Scenario"]
 
 Era = Literal["rfc", "quic", "linux", "1999", "2002", "2007", "ns2"]
 
-PROGRESS_S = 0.2
-"""Least time between two calls of a run's ``progress`` [s]."""
 
-
-class Scenario(Frozen):
+class Scenario(DocumentCase):
     """A simulation: a network, the flows on it, and how long it runs.
 
     Parameters
@@ -86,17 +75,11 @@ class Scenario(Frozen):
         With every problem of form at once. What needs the whole network is found by `check`.
     """
 
-    __slots__ = ("_but_seed", "_classes", "_cost", "_full", "_hash")
-    # What is known of it, found on first use: with files read, its fingerprint, checked,
-    # and the core's text from after the seed on (empty where more than the seed depends on it).
-    _full: dict[str, Any] | None
-    _classes: dict[str, Definition]
-    _hash: str | None
+    __slots__ = ("_core", "_cost")
+    _core: CoreInput
     _cost: Cost | None
-    _but_seed: str | None
 
     engine = "packet"
-    """Who answers; see `ackclock.engines.registry`."""
     is_random = True
     """Results depend on the seed."""
 
@@ -156,38 +139,11 @@ class Scenario(Frozen):
         from ackclock.catalogue.form import problems
 
         name = None if file is None else str(file)
-        found = problems(data, name, typed=typed, probe=partial(_first_problems, file=file))
-        if found:
-            raise ScenarioError(found)
-        nothing = dict.fromkeys(Scenario.__slots__)
-        self._freeze(_data=data, _file=file, **nothing)
-
-    @classmethod
-    def from_data(cls, data: dict[str, Any], file: Path | None = None) -> Scenario:
-        """Make a scenario of plain data, as parsed from TOML or JSON.
-
-        Parameters
-        ----------
-        data
-            The tables of the file. Plain numbers are of SI units; but of what `load` reads from
-            TOML, as of all that people type, rates, sizes and delays need their units.
-        file
-            Where they came from: relative paths inside are relative to it, messages name it.
-
-        Raises
-        ------
-        ScenarioError
-            With every problem of form at once.
-        """
-        from ackclock.catalogue.records import plain
-
-        self = cls.__new__(cls)
-        # A null of JSON says the same as a key left out, and TOML has none.
-        self._fill(plain(data), file, ("",) if isinstance(data, Typed) else None)
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Scenario.from_data, (self._data, self._file))
+        core = CoreInput(data, file)
+        form_problems = problems(data, name, typed=typed, probe=core.find_first_problems)
+        if form_problems:
+            raise ScenarioError(form_problems)
+        self._freeze(_data=data, _file=file, _core=core, _cost=None)
 
     def __repr__(self) -> str:
         net, count = self._data["net"]["kind"], len(self._data.get("flows", ()))
@@ -222,22 +178,6 @@ class Scenario(Frozen):
 
         return tuple(record("Flow").of_program(flow) for flow in self._data.get("flows", ()))
 
-    def replace(self, **changes: Any) -> Scenario:
-        """Copy with values changed.
-
-        Parameters
-        ----------
-        **changes
-            New values by path, as in ``**{"net.buffer": "2 bdp", "flows[*].cc": ac.cc.Vegas()}``;
-            None takes the default.
-
-        Returns
-        -------
-        Scenario
-            The changed scenario.
-        """
-        return self._replace_values(changes)
-
     def to_json(self) -> str:
         """Write as JSON; `load` gives an equal scenario back."""
         return json.dumps(self._data, indent=2, allow_nan=False)
@@ -255,7 +195,7 @@ class Scenario(Frozen):
 
     def resolve_files(self) -> Scenario:
         """Copy with imported networks as graphs and trace files as lists; needs no other file."""
-        return Scenario.from_data(self._without_files(), self._file)
+        return Scenario.from_data(self._core.without_files(), self._file)
 
     def with_code_in(self, target: Path) -> Scenario:
         """Copy as `resolve_files` does, whose user-defined classes are in files of a folder.
@@ -268,66 +208,18 @@ class Scenario(Frozen):
         from ackclock.catalogue.guest_programs import name_everywhere
         from ackclock.catalogue.python_source import copy_code
 
-        data = copy_code(self._without_files(), self._classes, target)
-        data = name_everywhere(data, self._folder)
+        data = copy_code(self._core.without_files(), self._core.classes, target)
+        data = name_everywhere(data, self.folder)
         return Scenario.from_data(data, target / "scenario.toml")
 
     @property
-    def _folder(self) -> Path:
-        """What file names are relative to."""
-        return Path() if self._file is None else self._file.parent
-
-    def _resolve(self) -> dict[str, Any]:
-        if self._full is None:
-            from ackclock.scenario.resolve_files import resolve
-
-            folder = self._folder
-            try:
-                full = resolve(self._data, folder)
-            except ScenarioError as error:
-                raise self._add_file(error.problems) from None
-            # What the files say now: an edit later makes no other run of this scenario.
-            named = {**full, "net": self._data["net"]}
-            object.__setattr__(self, "_classes", bind_classes(named, folder))
-            object.__setattr__(self, "_full", full)
-        assert self._full is not None
-        return self._full
-
-    def _without_files(self) -> dict[str, Any]:
-        """As `_expanded`, with tables where that has rows."""
-        from ackclock.scenario.traces import to_tables
-
-        return to_tables(self._resolve())
+    def core_input(self) -> CoreInput:
+        """What the core gets of it."""
+        return self._core
 
     def core_json(self) -> str:
         """The JSON that the core gets: everything that names a file expanded."""
-        return self._core_text()[0]
-
-    def _core_text(self) -> tuple[str, Workshop | None]:
-        """What the core gets: the text, and the maker of user-defined algorithms if any."""
-        if self._but_seed:
-            return f'{{"seed": {self.seed}{self._but_seed}', None
-        data, workshop = self._core_form()
-        return json.dumps(data, allow_nan=False), workshop
-
-    def _checked_text(self) -> tuple[str, Workshop | None]:
-        """As `_core_text`; a file that cannot be read is reported with all else that is wrong."""
-        try:
-            return self._core_text()
-        except ScenarioError as error:
-            from ackclock.catalogue.form import hidden_problems
-
-            places = [problem.path for problem in error.problems]
-            probe = partial(_first_problems, file=self._file)
-            hidden = hidden_problems(self._data, places, probe)
-            raise self._add_file([*error.problems, *hidden]) from None
-
-    def _text_but_seed(self) -> str:
-        """The core's text from after the seed on, the same for every seed; empty if it is not."""
-        if self._draws_network or self._workshop() is not None:
-            return ""
-        rest = {key: value for key, value in self._resolve().items() if key != "seed"}
-        return f", {json.dumps(rest, allow_nan=False)[1:]}"
+        return self._core.text()[0]
 
     @property
     def fingerprint(self) -> str:
@@ -336,28 +228,12 @@ class Scenario(Frozen):
         Two scenarios that say the same differently ("10 Mbps" or 1e7, "reno" or "aimd") have the
         same; name, seed and recorded tables do not count.
         """
-        if self._hash is None:
-            import hashlib
-
-            from ackclock import _core
-            from ackclock.scenario.traces import to_tables
-
-            # What an environment draws from the seed is compared under one seed.
-            one = self if self.seed == 1 else self._under_seed_one()
-            # The same whether traces are in files, and so rows, or not.
-            text = json.dumps(to_tables(one._core_form()[0]), allow_nan=False)
-            data = json.loads(_core.canonical(text))
-            for key in ("name", "seed", "record"):
-                data.pop(key, None)
-            text = json.dumps(data, sort_keys=True, separators=(",", ":"))
-            object.__setattr__(self, "_hash", hashlib.sha256(text.encode()).hexdigest())
-        assert self._hash is not None
-        return self._hash
+        return self._core.fingerprint
 
     @property
     def holds_lock(self) -> bool:
         """Whether user-defined Python code or guests run inside the engine."""
-        return self._workshop() is not None
+        return self._core.has_user_code()
 
     @property
     def recorded(self) -> str:
@@ -372,23 +248,15 @@ class Scenario(Frozen):
         seed
             Seed of every random number of the run.
         """
-        # Sweeps do this for every run: what the core gets is written once for all of them.
-        if self._but_seed is None and self._full is not None:
-            object.__setattr__(self, "_but_seed", self._text_but_seed())
         copied = Scenario.__new__(Scenario)
-        full = None if self._full is None else {**self._full, "seed": seed}
-        object.__setattr__(copied, "_data", {**self._data, "seed": seed})
-        object.__setattr__(copied, "_file", self._file)
-        object.__setattr__(copied, "_full", full)
-        object.__setattr__(copied, "_classes", self._classes)
-        object.__setattr__(copied, "_hash", self._hash)
-        object.__setattr__(copied, "_cost", self._cost)
-        object.__setattr__(copied, "_but_seed", self._but_seed)
+        data = {**self._data, "seed": seed}
+        core = self._core.with_seed(data)
+        copied._freeze(_data=data, _file=self._file, _core=core, _cost=self._cost)
         return copied
 
     def to_document(self) -> dict[str, Any]:
         """Plain data that needs no other file, but for user-defined classes."""
-        return {"engine": self.engine, **copy.deepcopy(self._without_files())}
+        return {"engine": self.engine, **copy.deepcopy(self._core.without_files())}
 
     def parcel(self) -> Parcel:
         """The document with the code of user-defined classes.
@@ -398,7 +266,7 @@ class Scenario(Frozen):
         UnsupportedError
             A class was defined in an interactive session, so its file is not to be had.
         """
-        if self._workshop() is None:
+        if not self.holds_lock:
             return Parcel(self.to_document(), {})
         return pack_code(self.engine, self._data, lambda folder: self.with_code_in(folder).data)
 
@@ -421,12 +289,10 @@ class Scenario(Frozen):
 
         # One compilation checks and predicts; grids of thousands of points need both.
         if self._cost is None:
-            from ackclock import _core
-
-            self._keep_cost(self._query_core(_core.estimate if is_rough else _core.predict))
+            self._keep_cost(self._core.query(_core.estimate if is_rough else _core.predict))
         assert self._cost is not None
-        if found := memory_problem(self._cost, self._recorded_tables, spills=spills):
-            raise self._add_file([found])
+        if problem := memory_problem(self._cost, self._core.recorded_tables, spills=spills):
+            raise self.locate_problems([problem])
         return self._cost
 
     def _keep_cost(self, predicted: Mapping[str, Any]) -> None:
@@ -442,24 +308,10 @@ class Scenario(Frozen):
         ScenarioError
             With every problem at once.
         """
-        from ackclock import _core
-
-        predicted, warnings = self._query_core(_core.review)
+        predicted, warnings = self._core.query(_core.review)
         self._keep_cost(predicted)
         self.cost()
         return list(warnings)
-
-    def _query_core(self, function: Callable[[str, Workshop | None, float | None], str]) -> Any:
-        """What a function of the core finds out about the scenario; with every problem."""
-        from ackclock import _core
-        from ackclock.scenario.time_limit import most_cpu_s
-
-        text, workshop = self._checked_text()
-        try:
-            with contain_exits(workshop):
-                return json.loads(function(text, workshop, most_cpu_s()))
-        except _core.InputError as error:
-            raise self._add_file(read_problems(str(error))) from None
 
     def execute(
         self,
@@ -496,45 +348,14 @@ class Scenario(Frozen):
         """
         if (
             spill is None
-            or not self._recorded_tables
+            or not self._core.recorded_tables
             or (threads.most > 1 and not threads.is_chosen)
         ):
-            return self._simulate(progress, threads=threads, is_noted=not threads.is_chosen)
+            return simulate(self, progress, threads=threads, is_noted=not threads.is_chosen)
         from ackclock.results.table_files import SpilledTables
 
         with SpilledTables(spill) as files:
-            return self._simulate(progress, files, spill.folder)
-
-    @property
-    def _recorded_tables(self) -> list[str]:
-        return list(self._data.get("record", {}).get("tables", ()))
-
-    @property
-    def _draws_network(self) -> bool:
-        """Whether the core's network depends on the seed."""
-        kind = kind_of(self._data["net"])
-        return kind is not None and kind.expand is not None
-
-    def _under_seed_one(self) -> Scenario:
-        return self.replace(seed=1) if self._draws_network else self
-
-    def _workshop(self) -> Workshop | None:
-        return self._core_form()[1]
-
-    def _core_form(self) -> tuple[dict[str, Any], Workshop | None]:
-        """The scenario as the core takes it, and the maker of user-defined algorithms if any."""
-        full = expand(self._resolve())
-        workshop = open_workshop(full, self.seed, self._classes, self._folder)
-        return (full if workshop is None else workshop.core_form()), workshop
-
-    def _add_file(self, problems: Iterable[Problem]) -> ScenarioError:
-        file = None if self._file is None else str(self._file)
-        return ScenarioError([dataclasses.replace(problem, file=file) for problem in problems])
-
-    def _raise_input(self, text: str) -> None:
-        found = read_problems(text)
-        if found:
-            raise self._add_file(found)
+            return simulate(self, progress, files, spill.folder)
 
     def check(self, *, spills: bool = False) -> None:
         """Check meaning as well as form: names, routes, parameters; and the memory needed.
@@ -559,14 +380,14 @@ class Scenario(Frozen):
         Explanation
             Text when printed; ``.data`` has all of it.
         """
-        from ackclock import _core
         from ackclock.scenario.explanation import Explanation, left_out
 
         self.check()
         try:
             data = json.loads(_core.explain(self.core_json()))
         except _core.InputError as error:
-            self._raise_input(str(error))
+            if problems := read_problems(str(error)):
+                raise self.locate_problems(problems) from None
             raise
         data["defaults"] = [*left_out(self._data), *data["defaults"]]
         return Explanation(self.name, data)
@@ -671,129 +492,7 @@ class Scenario(Frozen):
             changes["seed"] = seed
         if changes:
             return self.replace(**changes).run(progress=progress, out=out, threads=threads)
+        count = count_threads(threads)
         if out is not None:
-            return self.run_into(out, progress=progress, threads=threads)
-        return self._simulate(progress, threads=count_threads(threads))
-
-    def run_into(
-        self,
-        out: str | Path,
-        *,
-        progress: Callable[[float, float], object] | None = None,
-        command: str | None = None,
-        on_finish: Callable[[Run], object] | None = None,
-        threads: int | str = 1,
-    ) -> Run:
-        """Simulate into a run bundle, as `run` with ``out``.
-
-        Parameters
-        ----------
-        out, progress, threads
-            As of `run`; tables of a run on several threads are in memory until its end.
-        command
-            What the user typed, for the provenance.
-        on_finish
-            Called with the finished run before its bundle is complete: also where the folder cannot
-            be written, as on a disk that is full.
-
-        Raises
-        ------
-        ScenarioError, AlgorithmError, AckclockError
-            As of `run`.
-        """
-        from ackclock.results.bundle import fill_bundle
-        from ackclock.results.table_files import TableFiles
-
-        folder = Path(out)
-        finished: list[Run] = []
-
-        def simulate(at: Path) -> tuple[dict[str, Any], Mapping[str, Table]]:
-            with TableFiles(at) as files:
-                done = self._simulate(progress, files, folder, threads=count_threads(threads))
-            finished.append(done)
-            if on_finish is not None:
-                on_finish(done)
-            if files.error is not None:
-                raise files.error
-            return done.summary, done.tables
-
-        def write_case(at: Path) -> None:
-            (at / "scenario.toml").write_text(self.with_code_in(at).to_toml(), encoding="utf-8")
-
-        fill_bundle(folder, write_case, simulate, command)
-        return finished[0]
-
-    def _simulate(
-        self,
-        progress: Callable[[float, float], object] | None,
-        files: TableFiles | None = None,
-        folder: Path | None = None,
-        *,
-        threads: ThreadCount = ONE_THREAD,
-        is_noted: bool = True,
-    ) -> Run:
-        """Let the core run; recorded tables go to files, which will be in the folder, if given."""
-        from ackclock import _core
-        from ackclock.catalogue.class_loading import before_run
-        from ackclock.errors import AlgorithmError
-        from ackclock.results.run import Run
-        from ackclock.results.table_files import ROWS
-        from ackclock.scenario.time_limit import most_cpu_s
-
-        before_run()
-        if self._recorded_tables:
-            # Tables may outgrow the memory; without them a run takes little.
-            self.cost(spills=files is not None and threads == ONE_THREAD)
-        # The core checks what it runs; to check here too would compile a scenario twice.
-        text, workshop = self._checked_text()
-        try:
-            clock = time.thread_time if threads == ONE_THREAD else time.process_time
-            began, wall_began = clock(), time.monotonic()
-            with contain_exits(workshop):
-                output = _core.run(
-                    text,
-                    progress,
-                    workshop,
-                    interval_s=PROGRESS_S,
-                    take=None if files is None else files.take,
-                    rows=ROWS,
-                    threads=0 if threads.is_chosen else threads.most,
-                    most=threads.most,
-                    most_cpu_s=most_cpu_s(),
-                    always=is_forced(),
-                )
-            # Other runs of this process may have gone on meanwhile.
-            most_s = output["threads"] * (time.monotonic() - wall_began)
-            cpu_s = min(clock() - began, most_s)
-            if not is_noted:
-                output = {**output, "threads": 1, "reason": None}
-        except _core.InputError as error:
-            self._raise_input(str(error))
-            raise
-        except _core.AlgorithmFailure as error:
-            raise AlgorithmError(str(error)) from None
-
-        def add_recorded(tables: Tables) -> None:
-            if files is not None and folder is not None:
-                files.put_into(tables, folder)
-                tables.arrange(self._recorded_tables)
-
-        done = Run.from_core(self, output, cpu_s, add_recorded)
-        kind = kind_of(self._data["net"])
-        if kind is not None and kind.annotate is not None:
-            kind.annotate(done, self._data)
-        if workshop is not None:
-            done.summary.update(workshop.summary())
-        return done
-
-
-def _first_problems(data: dict[str, Any], file: Path | None) -> list[Problem]:
-    """What is wrong at first sight with a scenario of valid form."""
-    from ackclock import _core
-
-    try:
-        text, workshop = Scenario.from_data(data, file)._core_text()
-    except ScenarioError as error:
-        return list(error.problems)
-    with contain_exits(workshop):
-        return read_problems(_core.first_problems(text, workshop))
+            return run_into(self, out, progress=progress, threads=count)
+        return simulate(self, progress, threads=count)

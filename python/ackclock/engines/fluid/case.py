@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock._util.documents import Typed, read_document
-from ackclock.case import Cost, Parcel, rest_of
+from ackclock._util.documents import read_document
+from ackclock.case import Cost, rest_of
 from ackclock.engines.fluid import document
 from ackclock.errors import Problem, ScenarioError
-from ackclock.scenario.document import Frozen
+from ackclock.scenario.document import DocumentCase, locate_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -87,7 +87,7 @@ class FluidRun:
         return write(self.case.name, self.summary, self.links)
 
 
-class FluidCase(Frozen):
+class FluidCase(DocumentCase):
     """A network, flows on it, how its routers share and how its senders send. Cannot be changed.
 
     Parameters
@@ -111,22 +111,12 @@ class FluidCase(Frozen):
     holds_lock = False
     _graph: Graph | None
 
-    def __init__(self, data: dict[str, Any], file: Path | None = None) -> None:
-        from ackclock.catalogue.records import plain
-
-        self._fill(plain(data), file, ("",) if isinstance(data, Typed) else None)
-
     def _fill(
         self, data: dict[str, Any], file: Path | None, typed: Iterable[str] | None = None
     ) -> None:
-        problems = document.form_problems(data, typed)
-        if problems:
-            name = None if file is None else str(file)
-            raise ScenarioError([Problem(p.path, p.message, name) for p in problems])
+        if problems := document.form_problems(data, typed):
+            raise locate_problems(problems, file)
         self._freeze(_data=data, _file=file, _graph=None)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (FluidCase, (self._data, self._file))
 
     def __repr__(self) -> str:
         name = f"{self.name!r}: " if self.name else ""
@@ -185,16 +175,6 @@ class FluidCase(Frozen):
             digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def replace(self, **changes: Any) -> FluidCase:
-        """Copy with values changed.
-
-        Parameters
-        ----------
-        **changes
-            New values by path, as in ``**{"sender.alpha": 0.1}``; None takes the default.
-        """
-        return self._replace_values(changes)
-
     def with_seed(self, seed: int) -> FluidCase:
         """Copy with another seed; nothing is checked again.
 
@@ -204,9 +184,7 @@ class FluidCase(Frozen):
             The seed.
         """
         copied = FluidCase.__new__(FluidCase)
-        object.__setattr__(copied, "_data", {**self._data, "seed": seed})
-        object.__setattr__(copied, "_file", self._file)
-        object.__setattr__(copied, "_graph", self._graph)
+        copied._freeze(_data={**self._data, "seed": seed}, _file=self._file, _graph=self._graph)
         return copied
 
     def to_document(self) -> dict[str, Any]:
@@ -230,16 +208,6 @@ class FluidCase(Frozen):
             data["paths"] = self._plain_paths()
         return {"engine": self.engine, **data}
 
-    def to_toml(self) -> str:
-        """Write as TOML; `load` gives an equal case back."""
-        import tomli_w
-
-        return tomli_w.dumps({"engine": self.engine, **self._data})
-
-    def parcel(self) -> Parcel:
-        """All that another machine needs to run the case."""
-        return Parcel(self.to_document(), {})
-
     def graph(self) -> Graph:
         """Make the network: nodes and directed links.
 
@@ -249,9 +217,7 @@ class FluidCase(Frozen):
             Every problem of its meaning.
         """
         if self._graph is None:
-            object.__setattr__(
-                self, "_graph", self._build_located(document.graph, self._data["net"])
-            )
+            self._freeze(_graph=self._build_located(document.graph, self._data["net"]))
         assert self._graph is not None
         return self._graph
 
@@ -542,16 +508,13 @@ class FluidCase(Frozen):
         return result_tables, totals, over_time.warnings(simulated, totals)
 
     def _build_located(self, make: Callable[..., Any], *arguments: Any) -> Any:
-        folder = Path() if self._file is None else self._file.parent
-        return self._name_file_on_error(lambda: make(*arguments, folder))
+        return self._name_file_on_error(lambda: make(*arguments, self.folder))
 
     def _name_file_on_error(self, make: Callable[[], Any]) -> Any:
         try:
             return make()
         except ScenarioError as error:
-            name = None if self._file is None else str(self._file)
-            found = [Problem(p.path, p.message, p.file or name) for p in error.problems]
-            raise ScenarioError(found) from None
+            raise self.locate_problems(error.problems) from None
 
 
 def _version() -> str:

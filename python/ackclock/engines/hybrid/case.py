@@ -8,13 +8,12 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from ackclock._util.documents import Typed
 from ackclock.case import Cost, Parcel, rest_of
 from ackclock.engines.fluid.case import FluidCase
 from ackclock.engines.hybrid import document
 from ackclock.engines.hybrid.document import of_background
 from ackclock.errors import Problem, ScenarioError
-from ackclock.scenario.document import Frozen
+from ackclock.scenario.document import DocumentCase
 from ackclock.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["HybridCase", "from_document"]
 
 
-class HybridCase(Frozen):
+class HybridCase(DocumentCase):
     """A packet scenario on a network that many other flows fill as rates. Cannot be changed.
 
     Parameters
@@ -50,11 +49,6 @@ class HybridCase(Frozen):
     _scenario: Scenario
     _crowd: FluidCase
     _prepared: Solver | None
-
-    def __init__(self, data: dict[str, Any], file: Path | None = None) -> None:
-        from ackclock.catalogue.records import plain
-
-        self._fill(plain(data), file, ("",) if isinstance(data, Typed) else None)
 
     def _fill(
         self, data: dict[str, Any], file: Path | None, typed: Iterable[str] | None = None
@@ -82,9 +76,6 @@ class HybridCase(Frozen):
         self._freeze(
             _data=data, _file=file, _scenario=packet_scenario, _crowd=fluid, _prepared=None
         )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (HybridCase, (self._data, self._file))
 
     def __repr__(self) -> str:
         name = f"{self.name!r}: " if self.name else ""
@@ -124,16 +115,6 @@ class HybridCase(Frozen):
         text = json.dumps(said, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def replace(self, **changes: Any) -> HybridCase:
-        """Copy with values changed.
-
-        Parameters
-        ----------
-        **changes
-            New values by path, as in ``**{"background.per_pair": 1000}``; None takes the default.
-        """
-        return self._replace_values(changes)
-
     def with_seed(self, seed: int) -> HybridCase:
         """Copy with another seed; nothing is checked again.
 
@@ -158,12 +139,6 @@ class HybridCase(Frozen):
         background = copy.deepcopy(self._data["background"])
         background |= {key: crowd[key] for key in ("traffic", "arrivals") if key in crowd}
         return {**own, "background": background, "engine": self.engine}
-
-    def to_toml(self) -> str:
-        """Write as TOML; `ackclock.engines.registry.load_case` gives an equal case back."""
-        import tomli_w
-
-        return tomli_w.dumps({"engine": self.engine, **self._data})
 
     def parcel(self) -> Parcel:
         """All that another machine needs to run the case."""

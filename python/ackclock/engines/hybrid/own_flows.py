@@ -70,5 +70,5 @@ def read_own(
             )
         )
     if problems:
-        raise scenario._add_file(problems)
+        raise scenario.locate_problems(problems)
     return own_flows

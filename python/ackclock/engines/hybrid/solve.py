@@ -155,14 +155,16 @@ class Solver:
                 "spreads flows over equal paths, of which the background's pairs take one; expected"
                 ' "first"'
             )
-            raise self.scenario._add_file([Problem("equal_paths", message)])
+            raise self.scenario.locate_problems([Problem("equal_paths", message)])
 
     def _in_time(self, transfers: Transfers, own: list[Own]) -> Transfers:
         """The transfers that begin before the end, with the headers of their packets."""
         stopped = [i for i, flow in enumerate(own) if flow.stop_s < self.duration_s]
         if stopped:
             message = "is not for a background of arrivals; expected a flow that lasts to the end"
-            raise self.scenario._add_file([Problem(f"flows[{i}].stop", message) for i in stopped])
+            raise self.scenario.locate_problems(
+                [Problem(f"flows[{i}].stop", message) for i in stopped]
+            )
         count = int(np.searchsorted(transfers.time, self.duration_s))
         return Transfers(transfers.time[:count], transfers.flow[:count], transfers.size[:count])
 
@@ -244,7 +246,7 @@ class Solver:
             f" that their goodput is not that among all flows; expected {key} = {enough}, or fewer"
             " such flows"
         )
-        return self.scenario._add_file([Problem(f"background.{key}", message)])
+        return self.scenario.locate_problems([Problem(f"background.{key}", message)])
 
     def _packets(
         self,
@@ -296,7 +298,7 @@ class Solver:
                 self.mixture, left, self.links, self.duration_s
             )
         except ScenarioError as error:
-            raise self.scenario._add_file(error.problems) from None
+            raise self.scenario.locate_problems(error.problems) from None
         packet_scenario = packets.scenario(self.scenario, changed, flows)
         return PacketPart(packet_scenario, left, warnings)
 

@@ -11,7 +11,6 @@ mss_bytes = 1460
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import inspect
 import json
@@ -20,15 +19,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ackclock._util import paths
 from ackclock._util.number_text import number
-from ackclock.case import Cost, Parcel
+from ackclock.case import Cost
 from ackclock.engines.model import MODELS, model, parameters
 from ackclock.engines.model.ranges import problem, ranges_of
-from ackclock.errors import Problem, ScenarioError, UnsupportedError, suggestion
+from ackclock.errors import Problem, UnsupportedError, suggestion
+from ackclock.scenario.document import DocumentCase, locate_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -62,60 +61,56 @@ def _cell(value: Any) -> str:
     return number(value, 6) if isinstance(value, float) else str(value)
 
 
-class ModelCase:
-    """A question to a closed form; see `ackclock.case.Case` for its members.
+class ModelCase(DocumentCase):
+    """A question to a closed form: keys ``model``, ``params``, ``name``. Cannot be changed.
 
     Parameters
     ----------
-    document
-        Keys ``model``, ``params``, ``name``.
+    data
+        The document.
     file
         Where it came from, for messages.
+
+    Raises
+    ------
+    ScenarioError
+        With every problem at once.
     """
 
+    __slots__ = ()
     engine = "model"
     is_random = False
     holds_lock = False
     recorded = "{}"
-    seed = 0
 
-    def __init__(self, document: Mapping[str, Any], file: Path | None = None) -> None:
-        self._document = copy.deepcopy(dict(document))
-        self._file = file
-        found = list(_problems(self._document))
-        if found:
-            name = None if file is None else str(file)
-            raise ScenarioError([Problem(path, message, name) for path, message in found])
+    def _fill(
+        self, data: dict[str, Any], file: Path | None, typed: Iterable[str] | None = None
+    ) -> None:
+        # Names of parameters say their units, and values are plain numbers.
+        del typed
+        if problems := [Problem(path, message) for path, message in _problems(data)]:
+            raise locate_problems(problems, file)
+        self._freeze(_data=data, _file=file)
 
     @property
-    def name(self) -> str:
-        """A title; empty if there is none."""
-        return str(self._document.get("name", ""))
+    def seed(self) -> int:
+        """Nothing here is random."""
+        return 0
 
     @property
     def engine_version(self) -> str:
         """Version of ackclock and hash of the model's module."""
         from ackclock import _core
 
-        source = inspect.getsource(inspect.getmodule(model(self._document["model"])))  # type: ignore[arg-type]
+        source = inspect.getsource(inspect.getmodule(model(self._data["model"])))  # type: ignore[arg-type]
         return f"{_core.version()}+{hashlib.sha256(source.encode()).hexdigest()[:12]}"
 
     @property
     def fingerprint(self) -> str:
         """Hash of model and parameters."""
-        question = {key: self._document.get(key) for key in ("model", "params")}
+        question = {key: self._data.get(key) for key in ("model", "params")}
         text = json.dumps(question, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
-
-    def replace(self, **changes: Any) -> Self:
-        """Copy with values changed by path, as in ``**{"params.rtt_s": 0.1}``.
-
-        Parameters
-        ----------
-        **changes
-            New values by path; None: the model's default.
-        """
-        return type(self)(paths.replace_values(self._document, changes), self._file)
 
     def with_seed(self, seed: int) -> Self:
         """Nothing here is random: the case itself.
@@ -127,14 +122,6 @@ class ModelCase:
         """
         del seed
         return self
-
-    def parcel(self) -> Parcel:
-        """All that another machine needs to run the case."""
-        return Parcel(self.to_document(), {})
-
-    def to_document(self) -> dict[str, Any]:
-        """Plain data from which `ackclock.engines.registry.case` makes an equal case."""
-        return {"engine": self.engine, **copy.deepcopy(self._document)}
 
     def check(self, *, spills: bool = False) -> None:
         """All is checked when the case is made.
@@ -181,19 +168,18 @@ class ModelCase:
         parameter_values = {key: grid.ravel() for key, grid in zip(axes, mesh, strict=True)}
         with np.errstate(all="ignore"):
             try:
-                result = model(self._document["model"])(**parameter_values)
+                result = model(self._data["model"])(**parameter_values)
             except ValueError as error:
                 # What no range of one parameter states, a model refuses by itself.
-                where = "" if self._file is None else str(self._file)
-                raise ScenarioError([Problem("params", str(error), where)]) from None
-        points = _table(parameter_values, result, self._document["model"])
+                raise self.locate_problems([Problem("params", str(error))]) from None
+        points = _table(parameter_values, result, self._data["model"])
         if progress is not None:
             progress(1.0, 0.0)
         from ackclock import _core
 
         summary = {
             "engine": self.engine,
-            "model": self._document["model"],
+            "model": self._data["model"],
             "version": _core.version(),
             "scenario_hash": self.fingerprint,
             "seed": self.seed,
@@ -203,8 +189,8 @@ class ModelCase:
 
     def _axes(self) -> dict[str, Any]:
         """Values of each parameter as an array, defaults included."""
-        known = parameters(self._document["model"])
-        given = {**known, **self._document.get("params", {})}
+        known = parameters(self._data["model"])
+        given = {**known, **self._data.get("params", {})}
         return {key: _values(value) for key, value in given.items()}
 
 

@@ -1,10 +1,12 @@
-"""What guests cost: CPU time of an exchange over the pipe, and packets a second of each guest.
+"""What guests cost: CPU time of a turn between two processes, of an exchange, packets a second.
 
-``python benchmarks/guests/cost_of_guests.py [COMMAND ...]`` drives each as a guest: one flow for
-10 s of 10 Mbit/s. Left out: the template in Python. ``--ten COMMAND`` runs ten connections of it
-for 60 s through 100 Mbit/s. A packet costs an exchange with the guest, the work of the stack
-included; the floor is what a byte takes to a process and back. CPU times depend on what else the
-machine does by much less than the wall's clock does.
+``python benchmarks/guests/cost_of_guests.py [COMMAND ...]`` drives each as a guest: one flow of 10
+Mbit/s, for 2 s and for 32 s, of which the difference counts, so that starting the programs and
+their handshakes do not. Left out: the template in Python. ``--ten COMMAND`` runs ten connections of
+it for 60 s through 100 Mbit/s, all included. A packet costs an exchange with the guest, the work
+of the stack included; the floor is what a turn takes that passes to a process and back (turns.c,
+median of five). CPU times depend on what else the machine does by much less than the wall's clock
+does.
 """
 
 from __future__ import annotations
@@ -12,8 +14,11 @@ from __future__ import annotations
 import os
 import resource
 import shlex
-import socket
+import shutil
+import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,10 +28,22 @@ import ackclock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TEMPLATE = Path(__file__).resolve().parents[2] / "examples/guests/python/reno.py"
+HERE = Path(__file__).resolve().parent
+TEMPLATE = HERE.parents[1] / "examples/guests/python/reno.py"
+TURNS = HERE / "turns.c"
 NET = {"kind": "dumbbell", "pairs": 1, "rate": "10 Mbps", "rtt": "40 ms", "buffer": "40 pkt"}
 TEN = {"kind": "dumbbell", "pairs": 10, "rate": "100 Mbps", "rtt": "40 ms", "buffer": "1 bdp"}
-PASSES = 20_000
+PACKET_BYTES = 1200
+WAYS = (
+    ("Unix sockets, one processor", "sockets", "one", 30_000, 0),
+    ("pipes and poll, one processor: guests", "pipes", "one", 30_000, 0),
+    ("pipes alone, one processor", "bare", "one", 30_000, 0),
+    ("shared memory and futex, one processor", "memory", "one", 30_000, 0),
+    ("pipes and poll, two processors", "pipes", "two", 3_000, 0),
+    ("pipes and poll, as the scheduler likes", "pipes", "any", 30_000, 0),
+    ("shared memory and 2000 looks, two processors", "memory", "two", 30_000, 2000),
+)
+"""Ways of a turn: what it is, way and processors of turns.c, turns, looks before a wait."""
 HEAD = ("flow", "wall s", "CPU s here", "CPU s there", "packets", "us/packet here", "there")
 
 
@@ -43,22 +60,26 @@ def use(work: Callable[[], Any]) -> tuple[float, float, float, Any]:
     return time.perf_counter() - begin, here, there, result
 
 
-def measure_floor() -> tuple[float, float, float]:
-    """Microseconds that a byte takes to a process and back: wall's clock, CPU here and there."""
-
-    def pass_bytes() -> None:
-        ours, theirs = socket.socketpair()
-        if (child := os.fork()) == 0:
-            for _ in range(PASSES):
-                theirs.send(theirs.recv(1))
-            os._exit(0)
-        for _ in range(PASSES):
-            ours.send(b"x")
-            ours.recv(1)
-        os.waitpid(child, 0)
-
-    wall, here, there, _ = use(pass_bytes)
-    return wall / PASSES * 1e6, here / PASSES * 1e6, there / PASSES * 1e6
+def print_turns() -> None:
+    """Print what a turn costs that passes to a process and back, in each way."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        print("turns between processes are left out: there is no C compiler (cc)")
+        return
+    processors = sorted(os.sched_getaffinity(0))
+    places = {"one": processors[:1] * 2, "two": processors[:2], "any": [-1, -1]}
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "turns"
+        subprocess.run([compiler, "-O2", "-o", program, TURNS], check=True)
+        print(f"{'a turn there and back':<48}{'wall us':>10}{'CPU here':>10}{'there':>10}")
+        for what, way, where, turns, spins in WAYS:
+            if len(places[where]) < 2:
+                continue
+            words = [way, PACKET_BYTES, *places[where], turns, spins]
+            command = [str(program), *map(str, words)]
+            texts = [subprocess.check_output(command, text=True).split() for _ in range(5)]
+            medians = [statistics.median(map(float, column)) for column in zip(*texts, strict=True)]
+            print(f"{what:<48}" + "".join(f"{each:>10.2f}" for each in medians), flush=True)
 
 
 def measure(net: dict[str, Any], flow: dict[str, Any], duration_s: int) -> list[float]:
@@ -73,19 +94,23 @@ def measure(net: dict[str, Any], flow: dict[str, Any], duration_s: int) -> list[
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     words = sys.argv[1:]
-    net, duration_s = (TEN, 60) if words[:1] == ["--ten"] else (NET, 10)
+    has_ten = words[:1] == ["--ten"]
     commands = [word for word in words if word != "--ten"] or [f"{sys.executable} {TEMPLATE}"]
-    wall, here, there = measure_floor()
-    print(f"a byte to a process and back: {wall:.1f} us, CPU {here:.1f} us here, {there:.1f} there")
+    print_turns()
     print(f"{HEAD[0]:<40}" + "".join(f"{word:>16}" for word in HEAD[1:]))
     ours = {"transport": "quic", "cc": "reno"}
     flows: list[tuple[str, dict[str, Any]]] = [("ours", ours)]
     flows += [(command, {"guest": {"command": shlex.split(command)}}) for command in commands]
     measure(NET, ours, 10)  # what is imported at the first run is not its time
     for name, flow in flows:
-        took, here, there, packets = measure(net, flow, duration_s)
+        if has_ten:
+            figures = measure(TEN, flow, 60)
+        else:
+            start, whole = (measure(NET, flow, duration_s) for duration_s in (2, 32))
+            figures = [end - begin for begin, end in zip(start, whole, strict=True)]
+        took, here, there, packets = figures
         cells = [f"{took:.2f}", f"{here:.2f}", f"{there:.2f}", f"{packets:,.0f}"]
         cells += [f"{1e6 * each / packets:.2f}" for each in (here, there)]
         print(f"{name[-40:]:<40}" + "".join(f"{cell:>16}" for cell in cells), flush=True)

@@ -6,6 +6,8 @@
 
 pub mod end;
 #[cfg(unix)]
+pub mod placement;
+#[cfg(unix)]
 pub mod process;
 pub mod protocol;
 

@@ -5,17 +5,19 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use crate::placement::Placement;
 use crate::protocol::{
     Answer, Event, LONGEST_FRAME, Ready, VERSION, read_answer, read_ready, write_end, write_event,
     write_hello,
@@ -24,6 +26,7 @@ use crate::{Failure, Guest};
 
 /// A guest that is waited for is looked after this often.
 const SLICE: Duration = Duration::from_millis(100);
+const SLICE_OF_POLL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// How long a guest may take to end by itself when the run is over: less than a command has after Ctrl-C.
 const FAREWELL: Duration = Duration::from_millis(500);
 /// Bytes that are read at once.
@@ -33,7 +36,7 @@ const LAST_LINES: usize = 10;
 const LONGEST_LINE: u64 = 1000;
 
 /// How to start a guest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Program {
     /// The program and its arguments; one at least.
     pub command: Vec<String>,
@@ -43,6 +46,8 @@ pub struct Program {
     pub environment: Vec<(String, String)>,
     /// Longest wait for an answer.
     pub patience: Duration,
+    /// Where the guests of the run are.
+    pub placement: Placement,
 }
 
 /// Says, while a guest is waited for, whether the user has ended the run.
@@ -52,17 +57,19 @@ pub type Interrupted = Arc<dyn Fn() -> bool + Send + Sync>;
 #[expect(missing_debug_implementations, reason = "holds a closure")]
 pub struct Process {
     child: Child,
-    stream: UnixStream,
+    /// Its standard input; nothing when the run is over.
+    input: Option<ChildStdin>,
+    output: ChildStdout,
     patience: Duration,
+    placement: Placement,
     interrupted: Interrupted,
     errors: Arc<Mutex<VecDeque<String>>>,
     reader: Option<JoinHandle<()>>,
     ready: Ready,
     frame: Vec<u8>,
-    /// What was read last.
-    piece: Box<[u8]>,
-    /// What was read and belongs to no frame yet.
-    arrived: Vec<u8>,
+    /// Room for what is read, of which so much is there and belongs to no frame yet.
+    room: Vec<u8>,
+    arrived: usize,
     /// How it ended; afterwards its number may be another's.
     end: Option<ExitStatus>,
 }
@@ -74,39 +81,47 @@ impl Process {
     /// It cannot be started, or is no guest.
     pub fn start(program: &Program, interrupted: Interrupted) -> Result<Self, Failure> {
         let fault = |error: std::io::Error| Failure::broke(format!("cannot be started: {error}"));
-        let (stream, theirs) = UnixStream::pair().map_err(fault)?;
-        let output = theirs.try_clone().map_err(fault)?;
-        stream.set_read_timeout(Some(SLICE)).map_err(fault)?;
-        stream.set_write_timeout(Some(SLICE)).map_err(fault)?;
         let Some((name, arguments)) = program.command.split_first() else {
             return Err(Failure::broke("cannot be started: it has no name"));
         };
+        program.placement.take();
         let mut child = Command::new(name)
             .args(arguments)
             .current_dir(&program.folder)
             .envs(program.environment.iter().map(|(key, value)| (key, value)))
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::from(OwnedFd::from(output)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
             .map_err(fault)?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Failure::broke("cannot be started: it has no input and output"));
+        };
+        program.placement.join(Pid::from_child(&child));
         let errors = Arc::default();
         let reader = child.stderr.take().map(|from| keep_last_lines(from, &errors));
         let ready = Ready { version: 0, abilities: 0, name: String::new() };
         let mut process = Self {
             child,
-            stream,
+            input: Some(input),
+            output,
             patience: program.patience,
+            placement: program.placement.clone(),
             interrupted,
             errors,
             reader,
             ready,
             frame: Vec::new(),
-            piece: vec![0; PIECE].into(),
-            arrived: Vec::new(),
+            room: vec![0; PIECE],
+            arrived: 0,
             end: None,
         };
+        // Neither waits longer than a slice: the other side may be anything.
+        let pipes = [process.input.as_ref().map(AsFd::as_fd), Some(process.output.as_fd())];
+        for pipe in pipes.into_iter().flatten() {
+            ioctl_fionbio(pipe, true).map_err(|error| fault(error.into()))?;
+        }
         process.greet()?;
         Ok(process)
     }
@@ -149,14 +164,30 @@ impl Process {
         Ok(())
     }
 
+    /// Waits until a pipe is ready.
+    fn poll(&mut self, direction: PollFlags, waited: &mut Duration) -> Result<(), Failure> {
+        let pipe = match &self.input {
+            Some(input) if direction == PollFlags::OUT => input.as_fd(),
+            _ => self.output.as_fd(),
+        };
+        match poll(&mut [PollFd::from_borrowed_fd(pipe, direction)], Some(&SLICE_OF_POLL)) {
+            Ok(0) => self.wait(waited),
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(_) => Err(self.gone()),
+        }
+    }
+
     /// Sends the frame.
     fn send(&mut self) -> Result<(), Failure> {
         let (mut sent, mut waited) = (0, Duration::ZERO);
         while sent < self.frame.len() {
-            match self.stream.write(&self.frame[sent..]) {
+            let Some(input) = &mut self.input else { return Err(self.gone()) };
+            match input.write(&self.frame[sent..]) {
                 Ok(0) => return Err(self.gone()),
                 Ok(count) => sent += count,
-                Err(error) if is_wait(error.kind()) => self.wait(&mut waited)?,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.poll(PollFlags::OUT, &mut waited)?;
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return Err(self.gone()),
             }
@@ -167,35 +198,44 @@ impl Process {
     /// Receives the next frame without its length.
     fn receive(&mut self) -> Result<(), Failure> {
         let mut waited = Duration::ZERO;
-        let length = loop {
-            if let Some(length) = self.arrived.first_chunk::<4>() {
+        let mut end = 4;
+        loop {
+            if self.arrived >= 4
+                && let Some(length) = self.room.first_chunk::<4>()
+            {
                 let length = u32::from_le_bytes(*length) as usize;
                 if !(1..=LONGEST_FRAME).contains(&length) {
                     let breach =
                         format!("wrote a frame of {length} bytes, expected 1 to {LONGEST_FRAME}");
                     return Err(self.broke(breach));
                 }
-                if self.arrived.len() >= 4 + length {
-                    break length;
+                end = 4 + length;
+                if self.arrived >= end {
+                    break;
                 }
             }
+            if self.room.len() < end {
+                self.room.resize(end, 0);
+            }
             self.read_more(&mut waited)?;
-        };
+        }
         self.frame.clear();
-        self.frame.extend_from_slice(&self.arrived[4..4 + length]);
-        self.arrived.drain(..4 + length);
+        self.frame.extend_from_slice(&self.room[4..end]);
+        self.room.copy_within(end..self.arrived, 0);
+        self.arrived -= end;
         Ok(())
     }
 
     fn read_more(&mut self, waited: &mut Duration) -> Result<(), Failure> {
-        match self.stream.read(&mut self.piece) {
+        // An answer is never there yet, for the guest has just been told of its event.
+        self.poll(PollFlags::IN, waited)?;
+        match self.output.read(&mut self.room[self.arrived..]) {
             Ok(0) => Err(self.gone()),
             Ok(count) => {
-                self.arrived.extend_from_slice(&self.piece[..count]);
+                self.arrived += count;
                 Ok(())
             }
-            Err(error) if is_wait(error.kind()) => self.wait(waited),
-            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
+            Err(error) if is_wait(error.kind()) => Ok(()),
             Err(_) => Err(self.gone()),
         }
     }
@@ -228,6 +268,7 @@ impl Process {
             waited += step;
         }
         let by_itself = self.has_ended();
+        self.placement.leave(Pid::from_child(&self.child));
         // Its number is still its own, for it was not waited for.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         self.end = self.child.wait().ok();
@@ -236,7 +277,7 @@ impl Process {
 }
 
 fn is_wait(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut)
+    matches!(kind, ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
 fn describe(status: ExitStatus) -> String {
@@ -289,10 +330,14 @@ impl Guest for Process {
         answer: &mut Answer,
     ) -> Result<(), Failure> {
         write_event(&mut self.frame, event, sequence, now_ns);
+        let may_move = self.placement.loosen();
         self.send()?;
         self.receive()?;
+        if may_move {
+            self.placement.settle();
+        }
         read_answer(&mut self.frame, answer).map_err(|breach| self.broke(breach))?;
-        if !self.arrived.is_empty() {
+        if self.arrived > 0 {
             return Err(self.broke("wrote more than one answer to an event".to_owned()));
         }
         Ok(())
@@ -316,8 +361,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         write_end(&mut self.frame);
         // It may be gone, or not read.
-        let _ = self.stream.write(&self.frame);
-        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+        let _ = self.input.take().map(|mut input| input.write(&self.frame));
         self.end_within(FAREWELL);
     }
 }

@@ -95,14 +95,19 @@ class Stack(Protocol):
         """Do what is due."""
 
 
+_waiting = bytearray()
+
+
 def _read(count: int) -> bytes:
-    parts = bytearray()
-    while len(parts) < count:
-        part = os.read(0, count - len(parts))
+    # A frame comes whole, mostly, so that one call reads its length with it.
+    while len(_waiting) < count:
+        part = os.read(0, 1 << 16)
         if not part:
             raise EOFError
-        parts += part
-    return bytes(parts)
+        _waiting.extend(part)
+    taken = bytes(_waiting[:count])
+    del _waiting[:count]
+    return taken
 
 
 def _write(kind: int, body: bytes) -> None:

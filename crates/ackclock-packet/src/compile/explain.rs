@@ -26,8 +26,9 @@ mod cost {
     pub(super) const LINK: f64 = 1.5e-6;
     /// A recorded row.
     pub(super) const ROW: f64 = 60e-9;
-    /// A packet that is handed to a guest, and what starting its two programs takes; what it computes is not known.
-    pub(super) const GUEST: f64 = 30e-6;
+    /// A packet that is handed to a guest, with what a light stack does then (a heavy one takes three times as long), and
+    /// what starting its two programs takes.
+    pub(super) const GUEST: f64 = 10e-6;
     pub(super) const GUESTS: f64 = 0.05;
     /// An acknowledgement that a control in Python reads, a packet at a queue in Python; what their code computes is little.
     pub(super) const CALL: f64 = 1.3e-6;

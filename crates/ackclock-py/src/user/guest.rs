@@ -45,6 +45,7 @@ pub(super) fn ends(
             folder: hired.getattr("folder")?.extract::<PathBuf>()?,
             environment: hired.getattr("environment")?.extract()?,
             patience: Duration::from_secs_f64(patience),
+            placement: user.placement.clone(),
         };
         Ok((program, hired.getattr("text")?.extract::<String>()?))
     })

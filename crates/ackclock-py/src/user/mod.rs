@@ -153,13 +153,21 @@ impl Cadence {
 pub(crate) struct UserCode {
     make: Option<Py<PyAny>>,
     pub(crate) slot: Arc<Slot>,
+    /// Where its guests run.
+    #[cfg(unix)]
+    placement: ackclock_guest::placement::Placement,
 }
 
 impl UserCode {
     /// `make(room, spec, index)` returns an instance with `cadence`, `class`, `file` and, for
     /// controls, `slow_start`, as attributes of what it returns.
     pub(crate) fn new(make: Option<Py<PyAny>>) -> Self {
-        Self { make, slot: Arc::default() }
+        Self {
+            make,
+            slot: Arc::default(),
+            #[cfg(unix)]
+            placement: ackclock_guest::placement::Placement::default(),
+        }
     }
 
     /// Makes an instance; what is raised on the way is kept.

@@ -6,7 +6,9 @@
 
 #![allow(dead_code, reason = "no stack needs all of it")]
 
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 
 /// The version of this file.
 pub const VERSION: u16 = 1;
@@ -121,7 +123,9 @@ pub trait Stack {
 /// # Errors
 /// The other side is gone.
 pub fn serve(stack: &mut dyn Stack, name: &str, later_data: bool) -> io::Result<()> {
-    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+    let mut input = io::stdin().lock();
+    // Standard output of the library would cut a frame at what looks like the end of a line.
+    let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let mut frame = Vec::new();
     loop {
         let mut length = [0; 4];
@@ -202,8 +206,7 @@ fn write(output: &mut impl Write, kind: u8, body: &[u8]) -> io::Result<()> {
     let mut frame = (body.len() as u32 + 1).to_le_bytes().to_vec();
     frame.push(kind);
     frame.extend_from_slice(body);
-    output.write_all(&frame)?;
-    output.flush()
+    output.write_all(&frame)
 }
 
 fn pack(sequence: u32, answer: &Answer) -> Vec<u8> {

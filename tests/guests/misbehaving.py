@@ -40,6 +40,8 @@ class Misbehaving(reno.Reno):
                 answer.delivered += 10**6
             return answer
         self.count += 1
+        if RULE == "forgets" and self.count >= AFTER:
+            answer.state.srtt = answer.state.min_rtt = 0
         return answer if self.count != AFTER else self.broken(now, answer)
 
     def broken(self, now, answer):

@@ -153,6 +153,11 @@ def test_a_guest_that_breaks_a_rule_ends_the_run_with_a_sentence(rule: str) -> N
         assert "sleep 60.25" not in every.stdout
 
 
+def test_a_stack_may_forget_its_round_trips_as_after_persistent_congestion() -> None:
+    flow = row(scenario(misbehaving("forgets")).run())
+    assert 0.04 <= flow["rtt_min_s"] <= flow["srtt_mean_s"] < 0.08
+
+
 def test_stop_needs_a_guest_that_takes_later_data() -> None:
     with pytest.raises(
         AlgorithmError, match="takes no data after the start, which stop and every need"

@@ -112,6 +112,8 @@ pub struct GuestEnd {
     failure: Option<String>,
     state: State,
     has_state: bool,
+    /// Shortest round trip that it ever reported [ns]: after persistent congestion a stack forgets (RFC 9002, 5.2).
+    shortest_rtt_ns: u64,
     arrived: u64,
     arrived_bytes: u64,
     /// A datagram has arrived that the server sent with all data delivered.
@@ -206,6 +208,7 @@ impl GuestEnd {
             failure: None,
             state: State::default(),
             has_state: false,
+            shortest_rtt_ns: 0,
             arrived: 0,
             arrived_bytes: 0,
             knows_of_end: false,
@@ -386,6 +389,11 @@ impl GuestEnd {
         {
             ctx.record.note(|| StateRow { at: ctx.now, flow, state: phase });
         }
+        if state.min_rtt_ns > 0
+            && (self.shortest_rtt_ns == 0 || state.min_rtt_ns < self.shortest_rtt_ns)
+        {
+            self.shortest_rtt_ns = state.min_rtt_ns;
+        }
         (self.state, self.has_state) = (state, true);
         if self.is_client() {
             ctx.record.note(|| WindowRow {
@@ -454,7 +462,8 @@ impl GuestEnd {
     fn count_rtt(&mut self, now: Time) {
         let rtt_ns = self.state.srtt_ns;
         // Before its first sample a stack has a guess, mostly more than has passed.
-        if self.has_state && rtt_ns > 0 && rtt_ns <= now.since(self.began).0 / 1000 {
+        let is_known = self.has_state && self.shortest_rtt_ns > 0;
+        if is_known && rtt_ns > 0 && rtt_ns <= now.since(self.began).0 / 1000 {
             self.rtt_sum_s += self.rtt_s(rtt_ns);
             self.rtts += 1;
         }
@@ -540,7 +549,7 @@ impl Endpoint for GuestEnd {
             acks_received: self.arrived,
             rtt_sum_s: self.rtt_sum_s,
             rtt_count: self.rtts,
-            rtt_min_s: self.rtt_s(self.state.min_rtt_ns),
+            rtt_min_s: self.rtt_s(self.shortest_rtt_ns),
             probes: pacing,
             completed_s: self.completed.seconds(),
             ..Snapshot::default()

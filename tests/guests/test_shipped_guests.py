@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ackclock
+from ackclock.errors import AlgorithmError
 from ackclock.studies.guests import check_guest
 
 ROOT = Path(__file__).parents[2]
@@ -161,3 +162,53 @@ def test_bbr2_of_quiche_stays_in_probe_rtt_where_half_a_bdp_is_less_than_its_lea
 
     assert goodput_mbps({"guest": {"command": built([QUICHE, "bbr2_gcongestion"])}}) < 1
     assert goodput_mbps({"transport": "quic", "cc": "bbr2"}) > 17
+
+
+def test_bbr_of_ngtcp2_grows_to_three_quanta_of_its_first_pacing_rate() -> None:
+    command = built([NGTCP2, "bbr"])
+    datagram, initial_packets = 1200, 10
+    document = {
+        "net": NET | {"rate": "128 kbps", "rtt": "20 ms", "buffer": "50 pkt"},
+        "flows": [{"pair": 0, "guest": {"command": command}}],
+        "duration": "12 s",
+        "record": {"tables": ["windows"]},
+    }
+    windows = ackclock.Scenario.from_data(document).run().windows.to_pylist()
+    largest = datagram * max(row["cwnd_segments"] for row in windows)
+    # A millisecond at 2.77 initial windows a millisecond, three times.
+    bound = 3 * 2.77 * initial_packets * datagram
+    assert bound <= largest <= bound + datagram
+
+
+def test_bbr_of_quinn_sends_by_its_window_alone() -> None:
+    command = built([str(BUILT / "connection-guest"), "quinn/bbr"])
+
+    def mean_rates(flow: dict[str, Any]) -> list[float]:
+        document = {
+            "net": NET | {"rtt": "100 ms", "buffer": "167 pkt"},
+            "flows": [{"pair": 0, **flow}],
+            "duration": "20 s",
+            "record": {"tables": ["packets"]},
+        }
+        packets = ackclock.Scenario.from_data(document).run().packets.to_pylist()
+        slots = [0] * 150
+        for row in packets:
+            if row["event"] == "arrival" and row["link"] == "s0->r0" and row["time_s"] >= 5:
+                slots[int((row["time_s"] - 5) / 0.1)] += row["size_bytes"]
+        return sorted(each * 8 / 0.1 / 10e6 for each in slots)
+
+    ours = mean_rates({"transport": "quic", "cc": "bbr"})
+    theirs = mean_rates({"guest": {"command": command}})
+    # A twentieth of the time and more is the cycle's 0.75, and as much its 1.25.
+    assert ours[7] < 0.85
+    assert ours[-8] > 1.15
+    assert theirs[7] > 0.95
+    assert theirs[-8] < 1.05
+
+
+def test_ngtcp2_ends_a_connection_whose_stream_has_four_thousand_gaps() -> None:
+    flow = {"pair": 0, "guest": {"command": built([NGTCP2, "reno"])}}
+    net = NET | {"rate": "1 Gbps", "rtt": "50 ms", "buffer": "1 bdp"}
+    document = {"net": net, "flows": [flow], "duration": "4 s"}
+    with pytest.raises(AlgorithmError, match=r"the server\) failed: ngtcp2: .*ERR_INTERNAL"):
+        ackclock.Scenario.from_data(document).run()

@@ -31,6 +31,26 @@ fn plain() -> Value {
     })
 }
 
+/// A small data centre, in which transfers meet at one host and cross each other.
+fn data_centre(net: Value, control: &str, more: Value) -> Value {
+    let by_nack = json!({ "kind": "rack", "tlp": false, "reo_wnd": "10 ms" });
+    let recovery = if control == "nscc" { by_nack } else { json!("sack") };
+    let mut case = json!({
+        "net": { "kind": "fat-tree", "k": 4, "rate": "10 Gbps", "delay": "1 us", "buffer": "100 pkt" },
+        "tcp": { "syn": false, "delayed_ack": 1, "ecn": true, "accecn": true, "min_rto": "1 ms" },
+        "flows": [
+            { "between": "incast", "size": "60 kB", "cc": control, "recovery": recovery },
+            { "between": "ring-all-reduce", "size": "200 kB", "start": "50 us", "cc": control, "recovery": recovery },
+        ],
+        "duration": 0.002, "seed": 7, "record": plain()["record"],
+    });
+    // Packets whose routes change are in no ledger.
+    case["record"]["tables"].as_array_mut().unwrap().retain(|table| table != "ledger");
+    extend(&mut case["net"], net);
+    extend(&mut case, more);
+    case
+}
+
 /// The scenarios by name.
 fn cases() -> Vec<(String, Value)> {
     let mut cases = Vec::new();
@@ -114,6 +134,38 @@ fn cases() -> Vec<(String, Value)> {
             case["net"] = json!({ "kind": kind, key: size });
             extend(&mut case["net"], link);
         });
+    }
+    let centres = [
+        (
+            "pauses, hpcc",
+            "hpcc",
+            json!({}),
+            json!({ "switches": { "memory": "300 kB", "alpha": 0.125, "pfc": {} } }),
+        ),
+        (
+            "marks and pauses, dcqcn",
+            "dcqcn",
+            json!({ "qdisc": { "kind": "codel", "ecn": true, "ce_threshold": "16 us" } }),
+            json!({ "switches": { "memory": "300 kB", "alpha": 0.125, "pfc": {} } }),
+        ),
+        (
+            "trimmed and sprayed, nscc",
+            "nscc",
+            json!({ "qdisc": { "kind": "trim" } }),
+            json!({ "equal_paths": "spray", "tcp": { "trimming": true } }),
+        ),
+        (
+            "a link fails, swift",
+            "swift",
+            json!({}),
+            json!({
+                "links": [{ "link": "e0->a*", "down": [{ "from": "100 us", "until": "400 us" }], "in_flight": "lost" }],
+                "reroute_after": "100 us",
+            }),
+        ),
+    ];
+    for (name, control, net, more) in centres {
+        cases.push((format!("data centre: {name}"), data_centre(net, control, more)));
     }
     cases
 }

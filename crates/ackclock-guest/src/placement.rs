@@ -6,9 +6,8 @@
 //! do not stay there. No result depends on any of this. A guest that has chosen its processors itself is left alone.
 //! Elsewhere than on Linux the scheduler alone decides.
 
-use std::sync::Arc;
 #[cfg(target_os = "linux")]
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::Pid;
 
@@ -21,8 +20,6 @@ const TURNS: u32 = 4096;
 pub struct Placement {
     #[cfg(target_os = "linux")]
     seat: Arc<Mutex<Seat>>,
-    #[cfg(not(target_os = "linux"))]
-    seat: Arc<()>,
 }
 
 #[cfg(target_os = "linux")]

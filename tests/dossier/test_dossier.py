@@ -238,6 +238,16 @@ def test_strict_fails_by_what_is_not_met_and_names_no_folder_of_the_author(tmp_p
     assert "not met: 5.1.1 Full backoff when feedback ends" in out.output
 
 
+def test_one_seed_is_said_to_decide_nothing(tmp_path):
+    store = ["--store", str(tmp_path), "--reps", "1"]
+    out = run("aimd", "--profile", "rfc9743", *ONLY, *store)
+    answer = next(line for line in out.output.splitlines() if line.startswith("aimd: of 3"))
+    assert answer.endswith(
+        "One seed has no interval and decides nothing: leave --reps out, or give more."
+    )
+    assert "undecided" in answer
+
+
 def test_rows_begin_with_what_is_not_met_and_keep_their_order_otherwise():
     verdicts = ["met", "reported", "undecided", "met", "not met", "text needed", "not met"]
     numbered = sorted(enumerate(verdicts), key=lambda row: order(row[1]))

@@ -42,7 +42,15 @@ def answer(dossier: Finding) -> str:
     results = dossier.results
     counts = [f"{results.count(v)} {v}" for v in VERDICTS if results.count(v)]
     name = results.task.control.label
-    return f"{name}: of {len(results.rows)} requirements {', '.join(counts)}."
+    said = f"{name}: of {len(results.rows)} requirements {', '.join(counts)}."
+    if results.task.reps == 1:
+        said += " One seed has no interval and decides nothing: leave --reps out, or give more."
+    return said
+
+
+def _beside(dossier: Finding) -> str:
+    """Say that the time of a guest's programs is not counted."""
+    return " beside what the guest took" if dossier.results.task.control.is_guest else ""
 
 
 def standing(dossier: Finding) -> str:
@@ -129,7 +137,7 @@ def page(dossier: Finding) -> str:
         " threshold,",
         "as a part of the threshold, negative beyond it; at: the scenario that it is of.",
         *filter(None, [results.reproduction.chance]),
-        f"{results.runs} runs, {results.cpu_s:.1f} s of one core.",
+        f"{results.runs} runs, {results.cpu_s:.1f} s of one core{_beside(dossier)}.",
     ]
     for audited in results.audits.values():
         lines += ["", f"{audited.title}. {audited.answer}"]

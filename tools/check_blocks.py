@@ -10,7 +10,7 @@ In a page, top to bottom, in one empty folder:
 
 CPU times are not compared. `python tools/check_blocks.py PATHS` checks pages and folders of
 pages; with `--update` it writes what was printed into the pages, and puts SVG files that the
-commands wrote into docs/images.
+commands wrote and the page shows into docs/images.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ def checked(path: Path) -> tuple[str, list[str]]:
                 shift += len(text) - (block.end - block.start)
         if "--update" in sys.argv:
             for image in folder.glob("*.svg"):
-                IMAGES.mkdir(exist_ok=True)
-                shutil.copyfile(image, IMAGES / image.name)
+                if f"images/{image.name}" in page:
+                    shutil.copyfile(image, IMAGES / image.name)
     return fixed, differences
 
 

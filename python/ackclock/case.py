@@ -10,11 +10,10 @@ To add an engine: write a class with the members of `Case` in a separate module,
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
-from ackclock.errors import UnsupportedError, find_by_name
+from ackclock.errors import find_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,7 +36,6 @@ __all__ = [
     "Spill",
     "ThreadCount",
     "engine_named",
-    "rest_of",
 ]
 
 
@@ -243,15 +241,19 @@ class Engine(NamedTuple):
 
 ENGINES: dict[str, Engine] = {
     "packet": Engine(
-        "every packet on every link, as discrete events", "ackclock.scenario.load:from_document"
+        "every packet on every link, as discrete events",
+        "ackclock.scenario.scenario:Scenario.from_document",
     ),
-    "fluid": Engine("rates in the steady state", "ackclock.engines.fluid.case:from_document"),
+    "fluid": Engine(
+        "rates in the steady state", "ackclock.engines.fluid.case:FluidCase.from_document"
+    ),
     "hybrid": Engine(
         "few flows as packets, the mass of the others as rates",
-        "ackclock.engines.hybrid.case:from_document",
+        "ackclock.engines.hybrid.case:HybridCase.from_document",
     ),
     "model": Engine(
-        "closed forms over grids of their parameters", "ackclock.engines.model.case:from_document"
+        "closed forms over grids of their parameters",
+        "ackclock.engines.model.case:ModelCase.from_document",
     ),
 }
 """Engines by name; modules are imported on first use."""
@@ -274,35 +276,3 @@ def engine_named(name: object, file: Path | None = None) -> Engine:
     """
     where = f"{file}: " if file is not None else ""
     return find_by_name(name, ENGINES, "engine", where=f"{where}engine: ")
-
-
-def rest_of(
-    document: Mapping[str, Any], kind: type[Case], file: Path | None = None
-) -> dict[str, Any]:
-    """Take the key ``engine`` out of a document for one kind of case.
-
-    Parameters
-    ----------
-    document
-        Its ``engine``, if given, must be that of the kind.
-    kind
-        The class of the case.
-    file
-        Where the document came from.
-
-    Raises
-    ------
-    UnsupportedError
-        The document is for another engine, or for none that there is.
-    """
-    # A table stays what it is: of one that a person typed more is expected.
-    rest = copy.copy(document) if isinstance(document, dict) else dict(document)
-    given = rest.pop("engine", kind.engine)
-    if given != kind.engine:
-        engine_named(given, file)
-        where = f"{file}: " if file is not None else ""
-        message = (
-            f'{where}engine: "{given}" is not "{kind.engine}", the engine of a {kind.__name__}'
-        )
-        raise UnsupportedError(message)
-    return rest

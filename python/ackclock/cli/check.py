@@ -96,10 +96,10 @@ def _load_case(
     from ackclock._util.documents import read_document
     from ackclock.catalogue.without_code import replace_classes
     from ackclock.cli.other_engines import describe_left_out
-    from ackclock.scenario.load import from_document
+    from ackclock.scenario.scenario import Scenario
 
     document, classes = replace_classes(read_document(file), file)
-    scenario = from_document(document, file)
+    scenario = Scenario.from_document(document, file)
     changed = with_changes(changes, lambda given: scenario.replace(**given) if given else scenario)
     return changed, describe_left_out(classes)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ackclock._util import core
 from ackclock._util.documents import Typed
-from ackclock.case import Parcel
-from ackclock.errors import Problem, ScenarioError
+from ackclock.case import Parcel, engine_named
+from ackclock.errors import Problem, ScenarioError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -81,6 +81,51 @@ class DocumentCase:
         case = cls.__new__(cls)
         case._fill_plain(data, file)
         return case
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any], file: Path | None = None) -> Self:
+        """Make a case of a document that may name its engine.
+
+        Parameters
+        ----------
+        document
+            As of `from_data`; its ``engine``, if given, is that of the class.
+        file
+            As of `from_data`.
+
+        Raises
+        ------
+        ScenarioError
+            With every problem of form at once.
+        UnsupportedError
+            The document is for another engine.
+        """
+        # A table stays what it is: of one that a person typed more is expected.
+        data = copy.copy(document)
+        cls.check_engine(data.pop("engine", cls.engine), file)
+        return cls.from_data(data, file)
+
+    @classmethod
+    def check_engine(cls, name: object, file: Path | None = None) -> None:
+        """Refuse an engine that is not the one of the class.
+
+        Parameters
+        ----------
+        name
+            Of the engine.
+        file
+            The document that names it.
+
+        Raises
+        ------
+        UnsupportedError
+            It is another engine, or none that there is.
+        """
+        if name != cls.engine:
+            engine_named(name, file)
+            where = f"{file}: " if file is not None else ""
+            expected = f'"{cls.engine}", the engine of a {cls.__name__}'
+            raise UnsupportedError(f'{where}engine: "{name}" is not {expected}')
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self).from_data, (self._data, self._file))

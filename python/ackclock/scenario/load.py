@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ackclock._util.documents import parse_document, read_document
-from ackclock.case import rest_of
 from ackclock.scenario.memory import allowed_bytes
 from ackclock.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from ackclock.results.run import Run
 
-__all__ = ["from_document", "load", "load_run"]
+__all__ = ["load", "load_run"]
 
 
 def load(source: str | Path) -> Scenario:
@@ -37,27 +36,7 @@ def load(source: str | Path) -> Scenario:
     is_text = isinstance(source, str) and ("\n" in source or "{" in source)
     file = None if is_text else Path(source)
     data = parse_document(str(source)) if file is None else read_document(file)
-    return from_document(data, file)
-
-
-def from_document(document: dict[str, Any], file: Path | None = None) -> Scenario:
-    """Make a scenario of a document that may name the packet engine.
-
-    Parameters
-    ----------
-    document
-        The tables of the file; ``engine``, if given, is ``packet``.
-    file
-        Where they came from.
-
-    Raises
-    ------
-    ScenarioError
-        With every problem of form at once.
-    UnsupportedError
-        The document is for another engine.
-    """
-    return Scenario.from_data(rest_of(document, Scenario, file), file)
+    return Scenario.from_document(data, file)
 
 
 def load_run(folder: str | Path) -> Run:
@@ -85,4 +64,4 @@ def load_run(folder: str | Path) -> Run:
     summary, tables = read_bundle(at, allowed_bytes())
     # A program wrote it, so that plain numbers are of SI units.
     document = dict(read_document(at / "scenario.toml"))
-    return Run(from_document(document, at / "scenario.toml"), summary, tables)
+    return Run(Scenario.from_document(document, at / "scenario.toml"), summary, tables)

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from ackclock import _core
-from ackclock.case import ONE_THREAD, Cost, Parcel, rest_of
+from ackclock.case import ONE_THREAD, Cost, Parcel
 from ackclock.errors import ScenarioError, UnsupportedError
 from ackclock.scenario.core_input import CoreInput
 from ackclock.scenario.document import DocumentCase, cell_text, paths_of_plain, read_problems
@@ -482,7 +482,7 @@ class Scenario(DocumentCase):
         AckclockError
             The folder may not be replaced, or cannot be written.
         """
-        rest_of({"engine": engine}, Scenario)
+        self.check_engine(engine)
         changes: dict[str, Any] = {}
         if record is not None:
             changes["record.tables"] = list(record)

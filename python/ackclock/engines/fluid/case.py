@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock._util.documents import read_document
-from ackclock.case import Cost, rest_of
+from ackclock.case import Cost
 from ackclock.engines.fluid import document
 from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.document import DocumentCase, locate_problems
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Made = tuple[dict[str, pa.Table], dict[str, Any], list[str]]
     """Tables, totals, warnings."""
 
-__all__ = ["FluidCase", "FluidRun", "from_document", "load"]
+__all__ = ["FluidCase", "FluidRun", "load"]
 
 _ROUTED: dict[str, FluidNet] = {}
 """Routed networks last used. Points of a sweep that differ in senders or routers share one: finding
@@ -537,26 +537,6 @@ def _warnings(settled: Any) -> list[str]:
     ]
 
 
-def from_document(data: dict[str, Any], file: Path | None = None) -> FluidCase:
-    """Make a case of a document that may name its engine.
-
-    Parameters
-    ----------
-    data
-        The document; ``engine``, if given, is ``fluid``.
-    file
-        Where it came from.
-
-    Raises
-    ------
-    ScenarioError
-        With every problem of form at once.
-    UnsupportedError
-        The document is for another engine.
-    """
-    return FluidCase(rest_of(data, FluidCase, file), file)
-
-
 def load(file: str | Path) -> FluidCase:
     """Read a fluid case from a TOML file.
 
@@ -571,4 +551,4 @@ def load(file: str | Path) -> FluidCase:
         It cannot be read, or has problems.
     """
     path = Path(file)
-    return from_document(read_document(path), path)
+    return FluidCase.from_document(read_document(path), path)

@@ -8,7 +8,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from ackclock.case import Cost, Parcel, rest_of
+from ackclock.case import Cost, Parcel
 from ackclock.engines.fluid.case import FluidCase
 from ackclock.engines.hybrid import document
 from ackclock.engines.hybrid.document import of_background
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ackclock.engines.hybrid.outcome import HybridRun
     from ackclock.engines.hybrid.solve import Solver
 
-__all__ = ["HybridCase", "from_document"]
+__all__ = ["HybridCase"]
 
 
 class HybridCase(DocumentCase):
@@ -230,23 +230,3 @@ class HybridCase(DocumentCase):
             self._freeze(_prepared=Solver(self._scenario, self._crowd, self.background))
         assert self._prepared is not None
         return self._prepared
-
-
-def from_document(data: dict[str, Any], file: Path | None = None) -> HybridCase:
-    """Make a case of a document that may name its engine.
-
-    Parameters
-    ----------
-    data
-        The document; ``engine``, if given, is ``hybrid``.
-    file
-        Where it came from.
-
-    Raises
-    ------
-    ScenarioError
-        With every problem of form at once.
-    UnsupportedError
-        The document is for another engine.
-    """
-    return HybridCase(rest_of(data, HybridCase, file), file)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from ackclock.case import Spill
 
-__all__ = ["ModelCase", "ModelOutcome", "from_document"]
+__all__ = ["ModelCase", "ModelOutcome"]
 
 KEYS = ("model", "params", "name")
 RANGE = ("from", "to", "points", "scale")
@@ -277,16 +277,3 @@ def _value_problems(value: Any) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
-
-
-def from_document(document: dict[str, Any], file: Path | None = None) -> ModelCase:
-    """Make a case of plain data.
-
-    Parameters
-    ----------
-    document
-        Keys ``model``, ``params``, ``name``.
-    file
-        Where it came from.
-    """
-    return ModelCase(document, file)

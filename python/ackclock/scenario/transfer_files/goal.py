@@ -31,6 +31,7 @@ from ackclock.scenario.transfer_files.line_error import (
     Transfer,
     whole_number,
 )
+from ackclock.scenario.transfer_files.order import sort_by_waits
 
 __all__ = ["read_goal"]
 
@@ -242,23 +243,8 @@ def _match(statements: list[_Statement]) -> dict[int, int]:
 
 def _in_order(statements: list[_Statement], sends: dict[int, int]) -> list[int]:
     """Statements, each after those that it requires and a receive after its send."""
-    followers: list[list[int]] = [[] for _ in statements]
-    count = [0] * len(statements)
-    for number, statement in enumerate(statements):
-        required = [*statement.requires, *statement.begins_with]
-        if number in sends:
-            required.append(sends[number])
-        count[number] = len(required)
-        for other in required:
-            followers[other].append(number)
-    order = [number for number, required in enumerate(count) if not required]
-    for number in order:  # grows while it is read
-        for follower in followers[number]:
-            count[follower] -= 1
-            if not count[follower]:
-                order.append(follower)
-    if len(order) < len(statements):
-        stuck = next(number for number, required in enumerate(count) if required)
-        message = "waits for itself, by what it requires; expected no circle"
-        raise LineError(message, statements[stuck].line)
-    return order
+    waits = [[*statement.requires, *statement.begins_with] for statement in statements]
+    for receive, send in sends.items():
+        waits[receive].append(send)
+    lines = [statement.line for statement in statements]
+    return sort_by_waits(waits, lines, "what it requires")

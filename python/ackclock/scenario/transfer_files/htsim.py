@@ -27,6 +27,7 @@ from ackclock.scenario.transfer_files.line_error import (
     Transfer,
     whole_number,
 )
+from ackclock.scenario.transfer_files.order import sort_by_waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -184,33 +185,20 @@ def _transfers(
         ):
             if number := connection.values.get(key):
                 ends[number].append((index, host))
-    started: dict[int, list[int]] = defaultdict(list)
-    waits: list[list[int]] = [[] for _ in connections]
-    for index, connection in enumerate(connections):
-        if "trigger" not in connection.values:
-            continue
-        for other in _activators(connection, ends, triggers):
-            waits[index].append(other)
-            started[other].append(index)
-    open_waits = [len(required) for required in waits]
-    ready = [index for index, count in enumerate(open_waits) if not count]
+    waits = [
+        _activators(connection, ends, triggers) if "trigger" in connection.values else []
+        for connection in connections
+    ]
+    lines = [connection.line for connection in connections]
     new_index: dict[int, int] = {}
     transfers: list[Transfer] = []
-    for index in ready:  # grows while it is read
+    for index in sort_by_waits(waits, lines, "its trigger and those before it"):
         connection = connections[index]
         new_index[index] = len(transfers)
         start_s = connection.values.get("start", 0) * _PS
         after = {new_index[other]: 0.0 for other in waits[index]}
         size = connection.values["size"]
         transfers.append(Transfer(connection.source, connection.target, size, start_s, after))
-        for other in started[index]:
-            open_waits[other] -= 1
-            if not open_waits[other]:
-                ready.append(other)
-    if len(transfers) < len(connections):
-        first = next(index for index, count in enumerate(open_waits) if count)
-        message = "waits for itself, by its trigger and those before it; expected no circle"
-        raise LineError(message, connections[first].line)
     return transfers
 
 

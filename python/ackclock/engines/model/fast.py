@@ -16,6 +16,7 @@ from ackclock.engines.model.fast_queue import (
     CAPACITY,
     FLOWS,
     SECONDS,
+    rows_of_points,
     weighted_queue,
     whole_numbers,
 )
@@ -295,19 +296,18 @@ def rate_targets(
     S. Low, L. Peterson, L. Wang, "Understanding Vegas: a duality model", J. ACM 49(2), 2002,
     section 5, rebuilt from its description.
     """
-    broadcast = np.broadcast_arrays(
-        whole_numbers(flows), alpha_packets, capacity_packets_per_s, propagation_s
-    )
-    rows: dict[str, list[Any]] = {"point": [], "flow": [], "share": [], "share_if_packets": []}
-    for point, values in enumerate(zip(*(np.atleast_1d(v) for v in broadcast), strict=True)):
-        n, alpha, capacity, delay = int(values[0]), *map(float, values[1:])
+
+    def rows_at(n: int, alpha: float, capacity: float, delay: float) -> dict[str, Any]:
         errors = np.zeros(0)
         q = 0.0
         for _ in range(n):
             errors = np.append(errors, q)
             q = weighted_queue(alpha / delay * (delay + errors), errors, capacity)
-        rows["point"].append(np.full(n, point))
-        rows["flow"].append(np.arange(1, n + 1))
-        rows["share"].append(alpha / delay * (delay + errors) / (q - errors) / capacity)
-        rows["share_if_packets"].append(sequential_shares(n))
-    return {key: np.concatenate(arrays) for key, arrays in rows.items()}
+        return {
+            "flow": np.arange(1, n + 1),
+            "share": alpha / delay * (delay + errors) / (q - errors) / capacity,
+            "share_if_packets": sequential_shares(n),
+        }
+
+    parameters = (alpha_packets, capacity_packets_per_s, propagation_s)
+    return rows_of_points(rows_at, whole_numbers(flows), *parameters)

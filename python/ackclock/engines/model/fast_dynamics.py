@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.engines.model.fast_queue import ALPHA, CAPACITY, FLOWS, SECONDS
+from ackclock.engines.model.fast_queue import (
+    ALPHA,
+    CAPACITY,
+    FLOWS,
+    SECONDS,
+    rows_of_points,
+    whole_numbers,
+)
 from ackclock.engines.model.ranges import Range, ranges
 
 if TYPE_CHECKING:
@@ -176,14 +183,10 @@ def fluid(
         A row per flow and time: ``point``, ``flow`` (1 is the oldest), ``time_s``, ``share``,
         ``queue_packets``.
     """
-    broadcast = np.broadcast_arrays(
-        np.asarray(flows), gap_s, alpha_packets, gamma, capacity_packets_per_s, propagation_s
-    )
-    rows: dict[str, list[Any]] = {
-        key: [] for key in ("point", "flow", "time_s", "share", "queue_packets")
-    }
-    for point, values in enumerate(zip(*(np.atleast_1d(v) for v in broadcast), strict=True)):
-        n, (gap, alpha, gain, capacity, delay) = int(values[0]), map(float, values[1:])
+
+    def rows_at(
+        n: int, gap: float, alpha: float, gain: float, capacity: float, delay: float
+    ) -> dict[str, Any]:
         trajectory = integrate(
             gap * np.arange(n, dtype=np.float64),
             gap * n,
@@ -192,13 +195,15 @@ def fluid(
             capacity_packets_per_s=capacity,
             propagation_s=delay,
         )
-        count = len(trajectory.time_s)
-        rows["point"].append(np.full(n * count, point))
-        rows["flow"].append(np.repeat(np.arange(1, n + 1), count))
-        rows["time_s"].append(np.tile(trajectory.time_s, n))
-        rows["share"].append(trajectory.rates.ravel())
-        rows["queue_packets"].append(np.tile(trajectory.queue_packets, n))
-    return {key: np.concatenate(arrays) for key, arrays in rows.items()}
+        return {
+            "flow": np.repeat(np.arange(1, n + 1), len(trajectory.time_s)),
+            "time_s": np.tile(trajectory.time_s, n),
+            "share": trajectory.rates.ravel(),
+            "queue_packets": np.tile(trajectory.queue_packets, n),
+        }
+
+    parameters = (gap_s, alpha_packets, gamma, capacity_packets_per_s, propagation_s)
+    return rows_of_points(rows_at, whole_numbers(flows), *parameters)
 
 
 @ranges(

@@ -13,6 +13,8 @@ import numpy as np
 from ackclock.engines.model.ranges import Range, ranges
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     Real = npt.NDArray[np.float64]
@@ -23,6 +25,7 @@ __all__ = [
     "FLOWS",
     "SECONDS",
     "equilibrium",
+    "rows_of_points",
     "weighted_queue",
     "whole_numbers",
 ]
@@ -90,6 +93,23 @@ def weighted_queue(weights: Any, errors: Any, capacity: Any = 1.0) -> Any:
     return q[..., 0]
 
 
+def rows_of_points(rows_at: Callable[..., dict[str, Any]], *parameters: Any) -> dict[str, Any]:
+    """Compute the rows of each point and join them; ``point`` is its number.
+
+    Parameters
+    ----------
+    rows_at
+        Gives columns of equal length for the values of one point.
+    *parameters
+        Values of each parameter, to be broadcast against each other.
+    """
+    points = zip(*map(np.atleast_1d, np.broadcast_arrays(*parameters)), strict=True)
+    tables = [rows_at(*(value.item() for value in values)) for values in points]
+    lengths = [len(next(iter(table.values()))) for table in tables]
+    columns = {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+    return {"point": np.repeat(np.arange(len(tables)), lengths), **columns}
+
+
 @ranges(
     flows=FLOWS,
     alpha_packets=ALPHA,
@@ -120,18 +140,15 @@ def equilibrium(
     dict
         A row per flow: ``point``, ``flow``, ``share``, ``queue_packets`` of the link.
     """
-    broadcast = np.broadcast_arrays(
-        whole_numbers(flows), alpha_packets, capacity_packets_per_s, error_s
-    )
-    numbers, alphas, capacities, wrong = (np.atleast_1d(values) for values in broadcast)
-    rows: dict[str, list[Any]] = {"point": [], "flow": [], "share": [], "queue_packets": []}
-    for point, n in enumerate(numbers):
-        weights = np.full(int(n), float(alphas[point]))
-        capacity = float(capacities[point])
-        errors = np.full(int(n), float(wrong[point]))
-        q = weighted_queue(weights, errors, capacity)
-        rows["point"].append(np.full(int(n), point))
-        rows["flow"].append(np.arange(1, int(n) + 1))
-        rows["share"].append(weights / (q - errors) / capacity)
-        rows["queue_packets"].append(np.full(int(n), q * capacity))
-    return {key: np.concatenate(values) for key, values in rows.items()}
+
+    def rows_at(n: int, alpha: float, rate: float, error: float) -> dict[str, Any]:
+        weights, errors = np.full(n, float(alpha)), np.full(n, float(error))
+        q = weighted_queue(weights, errors, rate)
+        return {
+            "flow": np.arange(1, n + 1),
+            "share": weights / (q - errors) / rate,
+            "queue_packets": np.full(n, q * rate),
+        }
+
+    parameters = (alpha_packets, capacity_packets_per_s, error_s)
+    return rows_of_points(rows_at, whole_numbers(flows), *parameters)

@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ackclock.studies.twin.law import Law, Prediction
-from ackclock.studies.twin.shared.loss_events import event_ratio, few_events, limit_of
+from ackclock.studies.twin.law import Law
+from ackclock.studies.twin.shared.loss_events import event_ratio, predict_goodput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ackclock.studies.twin.law import Prediction
     from ackclock.studies.twin.measurements import TheoryMeasurements
 
 __all__ = ["LAW"]
@@ -33,10 +34,7 @@ def _predict(measurements: TheoryMeasurements) -> Iterator[Prediction]:
             continue
         rtt = flow.row["srtt_mean_s"]
         cubic = (_C * (3 + _KEPT) / (4 * (1 - _KEPT))) ** 0.25 * (rtt / ratio) ** 0.75
-        window = max(cubic, math.sqrt(1.5 / ratio))
-        rate = 8 * measurements.mss_bytes(flow) * window / rtt
-        limit = limit_of(measurements, flow) or few_events(flow, rate)
-        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit)
+        yield predict_goodput(measurements, flow, max(cubic, math.sqrt(1.5 / ratio)))
 
 
 LAW = Law(

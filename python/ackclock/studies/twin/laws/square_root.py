@@ -15,13 +15,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ackclock.studies.twin.law import Law, Prediction
+from ackclock.studies.twin.law import Law
 from ackclock.studies.twin.shared.aimd_window import window_constant
-from ackclock.studies.twin.shared.loss_events import event_ratio, few_events, limit_of
+from ackclock.studies.twin.shared.loss_events import event_ratio, predict_goodput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ackclock.studies.twin.law import Prediction
     from ackclock.studies.twin.measurements import TheoryMeasurements
 
 __all__ = ["LAW"]
@@ -33,10 +34,7 @@ def _predict(seen: TheoryMeasurements) -> Iterator[Prediction]:
         constant = window_constant(seen, flow)
         if not ratio or constant is None:
             continue
-        window = constant / math.sqrt(ratio)
-        rate = 8 * seen.mss_bytes(flow) * window / flow.row["srtt_mean_s"]
-        limit = limit_of(seen, flow) or few_events(flow, rate)
-        yield Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit)
+        yield predict_goodput(seen, flow, constant / math.sqrt(ratio))
 
 
 LAW = Law(

@@ -6,11 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from ackclock._util.number_text import percent
+from ackclock.studies.twin.law import Prediction
 
 if TYPE_CHECKING:
     from ackclock.studies.twin.measurements import SeenFlow, TheoryMeasurements
 
-__all__ = ["LEAST_EVENTS", "event_ratio", "few_events", "limit_of"]
+__all__ = ["LEAST_EVENTS", "event_ratio", "limit_of", "predict_goodput"]
 
 LEAST_EVENTS = 10
 """With fewer events the mean is of a few saw-teeth, and slow start counts."""
@@ -66,18 +67,28 @@ def limit_of(measurements: TheoryMeasurements, flow: SeenFlow) -> str:
     return ""
 
 
-def few_events(flow: SeenFlow, predicted_bps: float) -> str:
+def predict_goodput(measurements: TheoryMeasurements, flow: SeenFlow, window: float) -> Prediction:
+    """Predict the goodput of a flow whose mean window a law of its loss events gives.
+
+    Parameters
+    ----------
+    measurements
+        The run.
+    flow
+        One of its flows.
+    window
+        The mean window [segments].
+    """
+    rate = 8 * measurements.mss_bytes(flow) * window / flow.row["srtt_mean_s"]
+    limit = limit_of(measurements, flow) or _few_events(flow, rate)
+    return Prediction(flow.name, rate, rate, flow.row["goodput_bps"], limit)
+
+
+def _few_events(flow: SeenFlow, predicted_bps: float) -> str:
     """Say so if events are so few that chance explains a rate's deviation from a law of them.
 
     n events give their probability with a relative standard error of up to n^(-1/2), and a rate by
     the probability's root with half of that. Three of these are allowed.
-
-    Parameters
-    ----------
-    flow
-        The flow.
-    predicted_bps
-        Its goodput by the law [bit/s].
     """
     events = int(flow.row["recoveries"] + flow.row["timeouts"] + flow.row["ecn_reductions"])
     error = 1.5 / math.sqrt(events)

@@ -369,19 +369,7 @@ class Run(RecordedTables):
         Parameters
         ----------
         height
-            Of the page [px].
-
-        Returns
-        -------
-        anywidget.AnyWidget
-            Is shown as the value of a cell.
-
-        Raises
-        ------
-        AckclockError
-            anywidget is not installed (``ackclock[notebook]``), or the page has not been built.
-        UnsupportedError
-            The run has algorithms written in Python, which do not run in the page.
+            As of `Scenario.lab`, as are the value and the errors.
         """
         return self.scenario.lab(height=height)
 

@@ -12,7 +12,19 @@ from ackclock._util.page import save_report
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["StudyOutcome"]
+__all__ = ["StudyOutcome", "find_code_hash"]
+
+
+def find_code_hash(summaries: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Find the SHA-256 of the classes written in Python that runs had; None without any.
+
+    Parameters
+    ----------
+    summaries
+        Of the runs, by key.
+    """
+    hashes = (summary.get("user_code_hash") for summary in summaries.values())
+    return next((str(code_hash) for code_hash in hashes if code_hash), None)
 
 
 class StudyOutcome(ABC):

@@ -156,8 +156,7 @@ def alone(control: Subject, tier: ControlTier, *, seed: int, reps: int) -> Sweep
     from ackclock.experiments.grid import Axis
     from ackclock.experiments.sweeps import sweep
 
-    controls = {control.label: control.value}
-    controls |= {name: cc for name, cc in OTHERS.items() if cc != control.value}
+    controls = {control.label: control.value, **_others(control)}
     return sweep(
         document(control.value, tier, seed=seed),
         {
@@ -193,14 +192,17 @@ def make_shared_sweep(control: Subject, tier: ControlTier, *, seed: int, reps: i
         {"id": "own", "pair": 0, **half},
         {"id": "other", "pair": 5, "start": "100 ms", **half},
     ]
-    other_controls = {name: cc for name, cc in OTHERS.items() if cc != control.value}
     return sweep(
         base_document,
         {
-            "other": Axis("flows[1].cc", other_controls),
+            "other": Axis("flows[1].cc", _others(control)),
             "router": Axis(None, dict(ROUTERS)),
             "environment": Axis("net.name", list(tier.beside)),
         },
         reps=reps,
         name=f"{control.label} beside others",
     )
+
+
+def _others(control: Subject) -> Data:
+    return {name: cc for name, cc in OTHERS.items() if cc != control.value}

@@ -11,7 +11,7 @@ from ackclock.errors import find_by_name
 from ackclock.experiments.store.purpose import runs_of
 from ackclock.studies.evaluate_control import grid
 from ackclock.studies.evaluate_control.judge import Judgement, judge_results
-from ackclock.studies.outcome import StudyOutcome
+from ackclock.studies.outcome import StudyOutcome, find_code_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,12 +77,8 @@ class Evaluation(StudyOutcome):
                 row({"router": router, "other": other}, share=n.share, kept=n.retained)
                 for (router, other), n in judgement.neighbours.items()
             ],
-            "user_code_hash": self._code_hash(),
+            "user_code_hash": find_code_hash(self.shared.summaries),
         }
-
-    def _code_hash(self) -> str | None:
-        hashes = {s.get("user_code_hash") for s in self.shared.summaries.values()}
-        return next((str(h) for h in hashes if h), None)
 
     def pages(self, command: str) -> dict[str, str]:
         """The report and the page of text.
@@ -98,7 +94,7 @@ class Evaluation(StudyOutcome):
             self.judgement,
             value=without_places(self.control.value),
             tier=self.tier,
-            code=self._code_hash(),
+            code=find_code_hash(self.shared.summaries),
             command=command,
         )
         return {self.PAGE: report, "page.txt": str(self)}
@@ -146,16 +142,11 @@ def evaluate(
         Of the first replicate.
     reps
         Replicates; left out: those of the tier.
-    workers
-        Runs at a time; left out: one per core.
-    store
-        Folder that keeps the runs; an evaluation that was stopped goes on where it was.
-    progress
-        As of a sweep's ``run``.
+    workers, store, progress, command
+        As of `ackclock.experiments.Sweep.run`; with a store, an evaluation that was stopped goes on
+        where it was.
     folder
         What files are relative to; left out: the current one.
-    command
-        What the user typed, for the provenance.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from ackclock.studies.evaluate_queue.scenarios import (
     read_queue,
 )
 from ackclock.studies.evaluate_queue.score import METRICS, Scores, score_runs
-from ackclock.studies.outcome import StudyOutcome
+from ackclock.studies.outcome import StudyOutcome, find_code_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -134,20 +134,8 @@ def evaluate_queue(
         Registry name, ``file.py:Class``, or a table as ``{kind = "red", max_p = 0.2}``.
     tier
         ``fast`` or ``full``.
-    seed
-        Of the first replicate.
-    reps
-        Replicates; left out: those of the tier.
-    workers
-        Runs at a time; left out: one per core.
-    store
-        Folder that keeps the runs; an evaluation that was stopped goes on where it was.
-    progress
-        As of a sweep's ``run``.
-    folder
-        What files are relative to; left out: the current one.
-    command
-        What the user typed, for the provenance.
+    seed, reps, workers, store, progress, folder, command
+        As of `ackclock.studies.evaluate_control.run.evaluate`.
 
     Raises
     ------
@@ -187,8 +175,7 @@ def evaluate_queue(
         runs += result.requested
         one_run += len(one_run_points(result.slots, result.digests))
         points += len(study_sweep.points)
-        hashes = (summary.get("user_code_hash") for summary in result.summaries.values())
-        code = code or next((str(code_hash) for code_hash in hashes if code_hash), None)
+        code = code or find_code_hash(result.summaries)
         scores[name] = score_runs(result, name, _mean_rate(name, size.duration_s))
     equal = describe_one_run(one_run, points)
     return QueueEvaluation(subject, tier, count, runs, scores, code, equal)

@@ -4,8 +4,10 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -345,3 +347,16 @@ def test_the_shell_completes_names(typed, names):
     )  # fmt: skip
     lines = done.stdout.splitlines()
     assert (lines[::3], lines[1::3]) == (["plain"] * len(names), names), done.stderr
+
+
+def test_the_folder_of_a_paper_or_of_a_profile_is_checked(tmp_path, capsys):
+    package = Path(ac.__file__).parent
+    good = [package / "papers" / "example", package / "profiles" / "rfc9743"]
+    assert cli.main(["check", *map(str, good)]) == 0
+    assert capsys.readouterr().out == "".join(f"{folder}: OK\n" for folder in good)
+    bad = tmp_path / "bad"
+    shutil.copytree(good[0], bad)
+    claims = bad / "claims.toml"
+    claims.write_text(claims.read_text(encoding="utf-8").replace('kind = "Q"', 'kind = "Z"'))
+    assert cli.main(["check", str(bad)]) == 2
+    assert 'claim[S-6].kind: "Z" is not known here' in capsys.readouterr().err

@@ -42,6 +42,9 @@ def check(
 ) -> None:
     """Check scenario FILES: form, names, routes, parameters. All problems are reported.
 
+    Of the folder of a paper or of a profile the form is checked, and what queries name; its
+    scenarios are checked as a whole before they run.
+
     Python files that a scenario names, as in cc = "mine.py:Mine", are imported, which runs their
     code with your rights: check a scenario from a stranger with --no-code.
 
@@ -50,7 +53,6 @@ def check(
     no_code = no_code or why_forbidden() is not None
     if no_code and any(".py:" in change for change in changes):
         raise click.UsageError("--no-code: --set names a Python class; leave one of them out")
-    from ackclock.cli.other_engines import load_other
     from ackclock.errors import ScenarioError
 
     checked: list[dict[str, Any]] = []
@@ -58,13 +60,7 @@ def check(
         problems: list[dict[str, str]] = []
         warnings: list[str] = []
         try:
-            other, left_out = load_other(file, changes, no_code=no_code)
-            if other is not None:
-                other.check()
-                warnings = left_out
-            else:
-                scenario, left_out = _load_case(file, changes, no_code=no_code)
-                warnings = [*scenario.warnings(), *left_out]
+            warnings = _check_one(file, changes, no_code=no_code)
             if not as_json:
                 click.echo(f"{file}: OK" + ("" if not warnings else ", with warnings:"))
                 for warning in warnings:
@@ -85,6 +81,32 @@ def check(
         print_json(checked)
     if not all(report["ok"] for report in checked):
         sys.exit(EXIT_INPUT)
+
+
+def _check_one(path: Path, changes: tuple[str, ...], *, no_code: bool) -> list[str]:
+    """Check a file or a folder; what it gives are warnings."""
+    from ackclock.cli.other_engines import load_other
+
+    if path.is_dir():
+        _check_folder(path)
+        return []
+    other, left_out = load_other(path, changes, no_code=no_code)
+    if other is not None:
+        other.check()
+        return left_out
+    scenario, left_out = _load_case(path, changes, no_code=no_code)
+    return [*scenario.warnings(), *left_out]
+
+
+def _check_folder(folder: Path) -> None:
+    if (folder / "profile.toml").is_file():
+        from ackclock.dossier.read import read as read_profile
+
+        read_profile(folder)
+    else:
+        from ackclock.reproduce.read.folder import read as read_paper
+
+        read_paper(folder)
 
 
 def _load_case(

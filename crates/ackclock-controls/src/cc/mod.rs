@@ -229,6 +229,12 @@ impl Congestion {
     }
 }
 
+/// The pacing rate of a control that computes it in segments a second; none before it has one.
+pub(crate) fn pace(segments_per_s: f64, wire_bits: f64) -> Option<BitRate> {
+    // Zero would stop the flow for ever.
+    (segments_per_s > 0.0).then(|| BitRate(((segments_per_s * wire_bits) as u64).max(1)))
+}
+
 /// A window rule.
 pub trait CongestionControl: Send {
     /// New data was acknowledged and slow start (if used) did not handle it.

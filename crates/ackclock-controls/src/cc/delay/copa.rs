@@ -44,7 +44,7 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window};
+use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Signal, Window, pace};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::units::{BitRate, Span, Time};
@@ -289,7 +289,7 @@ impl CongestionControl for Copa {
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
-        (self.pacing > 0.0).then(|| BitRate(((self.pacing * self.wire_bits) as u64).max(1)))
+        pace(self.pacing, self.wire_bits)
     }
 
     fn keeps_queued(&self) -> Option<f64> {

@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cc::usage::in_use;
-use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, EcnCounts, Signal, Window};
+use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, EcnCounts, Signal, Window, pace};
 use crate::era::Era;
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
@@ -213,7 +213,7 @@ impl CongestionControl for Prague {
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
-        (self.pacing > 0.0).then(|| BitRate(((self.pacing * self.wire_bits) as u64).max(1)))
+        pace(self.pacing, self.wire_bits)
     }
 
     fn send_quantum(&self) -> u32 {

@@ -35,8 +35,8 @@ use std::f64::consts::LN_2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::filters::{RecentMax, Rounds};
-use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, RateSample, Signal, Window};
+use super::filters::{RecentMax, Rounds, first_rate};
+use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, RateSample, Signal, Window, pace};
 use crate::era::Era;
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
@@ -51,7 +51,6 @@ const FULL_BW_ROUNDS: u32 = 3;
 const FULL_BW_GROWTH: f64 = 1.25;
 /// Pacing gains of `ProbeBW`.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-const NOMINAL_RTT_SECONDS: f64 = 1e-3;
 /// Below the first rate, in bit/s, a quantum is one segment; below the second, two; above, one millisecond.
 const QUANTUM_RATES: [f64; 2] = [1.2e6, 24e6];
 const QUANTUM_SECONDS: f64 = 1e-3;
@@ -204,12 +203,10 @@ impl Bbr {
         self.now = now;
         self.initial_cwnd = window.cwnd;
         self.rtprop_stamp = now;
-        let has_rtt = srtt > Span::ZERO;
-        if has_rtt {
+        if srtt > Span::ZERO {
             self.rtprop = srtt.seconds();
         }
-        let rtt = if has_rtt { srtt.seconds() } else { NOMINAL_RTT_SECONDS };
-        self.pacing_rate = self.params.high_gain * self.initial_cwnd / rtt;
+        self.pacing_rate = first_rate(self.params.high_gain, window.cwnd, srtt);
     }
 
     fn enter(&mut self, window: &Window, now: Time) {
@@ -569,8 +566,7 @@ impl CongestionControl for Bbr {
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
-        (self.initial_cwnd > 0.0)
-            .then(|| BitRate(((self.pacing_rate * self.wire_bits) as u64).max(1)))
+        pace(self.pacing_rate, self.wire_bits)
     }
 
     fn send_quantum(&self) -> u32 {

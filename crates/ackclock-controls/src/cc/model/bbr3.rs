@@ -48,8 +48,10 @@ mod tests;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::filters::{RecentMax, Rounds};
-use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Lost, RateSample, Signal, Window};
+use super::filters::{RecentMax, Rounds, first_rate};
+use crate::cc::{
+    Ack, CcEnv, Congestion, CongestionControl, Lost, RateSample, Signal, Window, pace,
+};
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::{Purpose, Stream};
@@ -70,8 +72,6 @@ const EXTRA_ACKED_FILTER_LEN: usize = 10;
 /// Length and largest volume of a send quantum.
 const QUANTUM_SECONDS: f64 = 1e-3;
 const QUANTUM_BYTES: f64 = 65_536.0;
-/// Initial round trip where none is known.
-const NOMINAL_RTT_SECONDS: f64 = 1e-3;
 
 /// Parameters of BBR version 3.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -379,14 +379,12 @@ impl Bbr3 {
     fn start(&mut self, window: &Window, now: Time, srtt: Span) {
         self.now = now;
         self.initial_cwnd = window.cwnd;
-        let has_rtt = srtt > Span::ZERO;
-        self.min_rtt = if has_rtt { srtt.seconds() } else { f64::INFINITY };
+        self.min_rtt = if srtt > Span::ZERO { srtt.seconds() } else { f64::INFINITY };
         self.min_rtt_stamp = now;
         self.probe_rtt_min_delay = self.min_rtt;
         self.probe_rtt_min_stamp = now;
         self.extra_acked_interval_start = now;
-        let rtt = if has_rtt { srtt.seconds() } else { NOMINAL_RTT_SECONDS };
-        self.pacing_rate = self.params.startup_pacing_gain * self.initial_cwnd / rtt;
+        self.pacing_rate = first_rate(self.params.startup_pacing_gain, window.cwnd, srtt);
     }
 
     fn check_startup_done(&mut self) {
@@ -593,9 +591,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
-        // Zero would stop the flow for ever.
-        (self.initial_cwnd > 0.0)
-            .then(|| BitRate(((self.pacing_rate * self.wire_bits) as u64).max(1)))
+        pace(self.pacing_rate, self.wire_bits)
     }
 
     fn send_quantum(&self) -> u32 {

@@ -81,6 +81,32 @@ const QUANTUM: f64 = 4.0 / 1024.0;
 /// Data rates in B/s and the sensitivity at each.
 const SENSITIVITY: [(f64, f64); 3] = [(50e3, 0.0), (1e6, 963.0 / 1024.0), (10e6, 1.0)];
 
+/// The sensitivity at a data rate in B/s, linear between the points and 1 above them.
+pub(super) fn interpolate(points: [(f64, f64); 3], rate: f64) -> f64 {
+    let mut before = (0.0, 0.0);
+    for point in points {
+        if rate <= point.0 {
+            return before.1 + (point.1 - before.1) * (rate - before.0) / (point.0 - before.0);
+        }
+        before = point;
+    }
+    1.0
+}
+
+/// The delay beyond the nominal largest round trip that is a sign of congestion.
+pub(super) fn delay_threshold(sensitivity: f64, nominal_max_rtt: f64) -> f64 {
+    let fraction = 1.0 / 16.0 + (1.0 - sensitivity) * 3.0 / 16.0;
+    (fraction * nominal_max_rtt).min(MOST_DELAY)
+}
+
+/// Follows the smallest and largest round trip of an era: down and up at once, back by an eighth.
+pub(super) fn follow_era((least, most): (f64, f64), running_min: &mut f64, nominal_max: &mut f64) {
+    *running_min = if least < *running_min { least } else { (7.0 * *running_min + least) / 8.0 };
+    let largest = most.min(*running_min + MAX_JITTER);
+    *nominal_max =
+        if largest > *nominal_max { largest } else { (7.0 * *nominal_max + largest) / 8.0 };
+}
+
 /// Parameters of C4.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -226,20 +252,11 @@ impl About<CcEnv> for C4 {
 
 impl C4 {
     fn sensitivity(&self) -> f64 {
-        let rate = self.nominal_rate * self.mss;
-        let mut before = (0.0, 0.0);
-        for point in SENSITIVITY {
-            if rate <= point.0 {
-                return before.1 + (point.1 - before.1) * (rate - before.0) / (point.0 - before.0);
-            }
-            before = point;
-        }
-        1.0
+        interpolate(SENSITIVITY, self.nominal_rate * self.mss)
     }
 
     fn delay_threshold(&self) -> f64 {
-        let fraction = 1.0 / 16.0 + (1.0 - self.sensitivity()) * 3.0 / 16.0;
-        (fraction * self.nominal_max_rtt).min(MOST_DELAY)
+        delay_threshold(self.sensitivity(), self.nominal_max_rtt)
     }
 
     fn growth(&self) -> Growth {
@@ -349,17 +366,8 @@ impl C4 {
             return;
         }
         if self.alpha_previous <= 1.0 {
-            self.running_min_rtt = if self.era_min_rtt < self.running_min_rtt {
-                self.era_min_rtt
-            } else {
-                (7.0 * self.running_min_rtt + self.era_min_rtt) / 8.0
-            };
-            let largest = self.era_max_rtt.min(self.running_min_rtt + MAX_JITTER);
-            self.nominal_max_rtt = if largest > self.nominal_max_rtt {
-                largest
-            } else {
-                (7.0 * self.nominal_max_rtt + largest) / 8.0
-            };
+            let era = (self.era_min_rtt, self.era_max_rtt);
+            follow_era(era, &mut self.running_min_rtt, &mut self.nominal_max_rtt);
         }
         self.nominal_max_rtt = self.nominal_max_rtt.max(LEAST_MAX_RTT);
     }

@@ -29,6 +29,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::c4::{delay_threshold, follow_era, interpolate};
 use super::filters::Rounds;
 use crate::cc::{Ack, CcEnv, Congestion, CongestionControl, Lost, RateSample, Signal, Window};
 use crate::error::Problem;
@@ -36,15 +37,11 @@ use crate::registry::{About, Info, Status};
 use crate::units::{BitRate, Span, Time};
 
 const LEAST: f64 = 2.0;
-/// `MAX_JITTER` in seconds.
-const MAX_JITTER: f64 = 0.25;
 const RECOVERY_ALPHA: f64 = 15.0 / 16.0;
 const CAREFUL_PUSH: f64 = 17.0 / 16.0;
 const FULL_PUSH: f64 = 5.0 / 4.0;
 /// Part of the rate that a loss takes, and most that delay takes.
 const BETA: f64 = 0.25;
-/// Largest delay threshold in seconds.
-const MOST_DELAY: f64 = 0.025;
 /// Packets delivered before a loss may end Initial.
 const FIRST_PACKETS: u64 = 20;
 const QUANTUM_BYTES: f64 = 65_536.0;
@@ -157,20 +154,11 @@ impl About<CcEnv> for C402 {
 
 impl C402 {
     fn sensitivity(&self) -> f64 {
-        let rate = self.nominal_rate * self.mss;
-        let mut before = (0.0, 0.0);
-        for point in SENSITIVITY {
-            if rate <= point.0 {
-                return before.1 + (point.1 - before.1) * (rate - before.0) / (point.0 - before.0);
-            }
-            before = point;
-        }
-        1.0
+        interpolate(SENSITIVITY, self.nominal_rate * self.mss)
     }
 
     fn delay_threshold(&self) -> f64 {
-        let fraction = 1.0 / 16.0 + (1.0 - self.sensitivity()) * 3.0 / 16.0;
-        (fraction * self.nominal_max_rtt).min(MOST_DELAY)
+        delay_threshold(self.sensitivity(), self.nominal_max_rtt)
     }
 
     fn enter(&mut self, state: State, delivered: u64) {
@@ -201,17 +189,8 @@ impl C402 {
         if self.alpha_previous > 1.0 || self.era_max_rtt == 0.0 {
             return;
         }
-        self.running_min_rtt = if self.era_min_rtt < self.running_min_rtt {
-            self.era_min_rtt
-        } else {
-            (7.0 * self.running_min_rtt + self.era_min_rtt) / 8.0
-        };
-        let largest = self.era_max_rtt.min(self.running_min_rtt + MAX_JITTER);
-        self.nominal_max_rtt = if largest > self.nominal_max_rtt {
-            largest
-        } else {
-            (7.0 * self.nominal_max_rtt + largest) / 8.0
-        };
+        let era = (self.era_min_rtt, self.era_max_rtt);
+        follow_era(era, &mut self.running_min_rtt, &mut self.nominal_max_rtt);
     }
 
     fn end_era(&mut self, limited: bool, delivered: u64) {

@@ -1,4 +1,6 @@
-//! What controls that model the path share: windowed maxima and packet-timed rounds.
+//! What controls that model the path share: windowed maxima, packet-timed rounds, the first pacing rate.
+
+use crate::units::Span;
 
 /// The largest value of each of the last `N` slots of a virtual time that only rises.
 #[derive(Clone, Debug)]
@@ -69,6 +71,15 @@ impl Rounds {
     pub(super) fn restart(&mut self, delivered: u64) {
         self.next = delivered;
     }
+}
+
+/// Initial round trip where none is known.
+const NOMINAL_RTT_SECONDS: f64 = 1e-3;
+
+/// BBR's first pacing rate, in segments a second: `gain` windows of `cwnd` a round trip.
+pub(super) fn first_rate(gain: f64, cwnd: f64, srtt: Span) -> f64 {
+    let rtt = if srtt > Span::ZERO { srtt.seconds() } else { NOMINAL_RTT_SECONDS };
+    gain * cwnd / rtt
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ pub(super) struct DupAcks {
     /// Retransmitted next, whatever the window says.
     pub(super) retransmit: Option<u32>,
     pub(super) phase: Phase,
+    /// Fast retransmit is allowed once more than this is acknowledged.
+    pub(super) recover: Option<u32>,
     /// `nxt` at the last timeout, the end of go-back-N.
     loss_end: u32,
     /// New segments sent beyond cwnd for the first two duplicates.
@@ -29,6 +31,7 @@ impl DupAcks {
             inflation: 0.0,
             retransmit: None,
             phase: Phase::Open,
+            recover: None,
             loss_end: 0,
             limited_sent: 0,
             limited_transmit,
@@ -45,13 +48,13 @@ impl DupAcks {
         self.inflation = 0.0;
     }
 
-    /// A duplicate outside fast recovery; true for the one that reveals a loss.
-    pub(super) fn reaches_threshold(&mut self) -> bool {
+    /// A duplicate outside fast recovery; true for the one that reveals a loss beyond `recover`.
+    pub(super) fn reaches_threshold(&mut self, board: &Scoreboard) -> bool {
         self.count += 1;
         if self.limited_transmit && self.phase == Phase::Open {
             self.inflation = f64::from(self.count.min(DUP_THRESH - 1));
         }
-        self.count == DUP_THRESH
+        self.count == DUP_THRESH && self.recover.is_none_or(|recover| board.una() > recover)
     }
 
     /// The loss that the duplicates revealed.

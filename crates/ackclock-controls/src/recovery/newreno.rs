@@ -50,8 +50,6 @@ impl Default for Params {
 #[derive(Clone, Debug)]
 pub struct NewReno {
     dupacks: DupAcks,
-    /// `nxt` when recovery last began or the timer last expired.
-    recover: Option<u32>,
     partial_seen: bool,
     params: Params,
 }
@@ -63,12 +61,7 @@ impl About<RecoveryEnv> for NewReno {
     const ALSO: &'static [&'static str] = &["new-reno"];
 
     fn new(params: Params, env: &RecoveryEnv) -> Result<Self, Vec<Problem>> {
-        Ok(Self {
-            dupacks: DupAcks::new(env.limited_transmit),
-            recover: None,
-            partial_seen: false,
-            params,
-        })
+        Ok(Self { dupacks: DupAcks::new(env.limited_transmit), partial_seen: false, params })
     }
 }
 
@@ -78,7 +71,7 @@ impl NewReno {
             self.dupacks.restart(board);
             return Digest::default();
         }
-        if self.recover.is_some_and(|recover| board.una() < recover) {
+        if self.dupacks.recover.is_some_and(|recover| board.una() < recover) {
             let first = !self.partial_seen;
             self.partial_seen = true;
             self.dupacks.retransmit = Some(board.una());
@@ -106,12 +99,10 @@ impl LossRecovery for NewReno {
         }
         if self.dupacks.phase == Phase::Recovery {
             self.dupacks.inflation += 1.0;
-        } else if self.dupacks.reaches_threshold()
-            && self.recover.is_none_or(|recover| board.una() > recover)
-        {
+        } else if self.dupacks.reaches_threshold(board) {
             let entry = self.dupacks.entry(board);
             self.dupacks.enter_recovery(board);
-            self.recover = Some(board.nxt());
+            self.dupacks.recover = Some(board.nxt());
             self.partial_seen = false;
             return Digest { entered: Some(entry), hold_window: true, ..Digest::default() };
         }
@@ -120,7 +111,7 @@ impl LossRecovery for NewReno {
 
     fn on_rto(&mut self, board: &mut Scoreboard, _now: Time) {
         self.dupacks.go_back(board);
-        self.recover = Some(board.nxt());
+        self.dupacks.recover = Some(board.nxt());
     }
 
     counts_duplicates!(dupacks);

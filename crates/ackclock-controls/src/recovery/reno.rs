@@ -48,8 +48,6 @@ impl Default for Params {
 #[derive(Clone, Debug)]
 pub struct Reno {
     dupacks: DupAcks,
-    /// Fast retransmit is allowed once more than this is acknowledged.
-    recover: Option<u32>,
     guard: bool,
 }
 
@@ -63,7 +61,7 @@ impl About<RecoveryEnv> for Reno {
     };
 
     fn new(params: Params, env: &RecoveryEnv) -> Result<Self, Vec<Problem>> {
-        Ok(Self { dupacks: DupAcks::new(env.limited_transmit), recover: None, guard: params.guard })
+        Ok(Self { dupacks: DupAcks::new(env.limited_transmit), guard: params.guard })
     }
 }
 
@@ -82,9 +80,7 @@ impl LossRecovery for Reno {
         }
         if recovering {
             self.dupacks.inflation += 1.0;
-        } else if self.dupacks.reaches_threshold()
-            && self.recover.is_none_or(|recover| board.una() > recover)
-        {
+        } else if self.dupacks.reaches_threshold(board) {
             let entry = self.dupacks.entry(board);
             self.dupacks.enter_recovery(board);
             return Digest { entered: Some(entry), hold_window: true, ..Digest::default() };
@@ -95,7 +91,7 @@ impl LossRecovery for Reno {
     fn on_rto(&mut self, board: &mut Scoreboard, _now: Time) {
         self.dupacks.go_back(board);
         if self.guard {
-            self.recover = Some(board.nxt());
+            self.dupacks.recover = Some(board.nxt());
         }
     }
 

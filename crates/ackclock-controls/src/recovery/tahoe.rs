@@ -46,8 +46,6 @@ impl Default for Params {
 #[derive(Clone, Debug)]
 pub struct Tahoe {
     dupacks: DupAcks,
-    /// Fast retransmit is allowed once more than this is acknowledged.
-    recover: Option<u32>,
     guard: bool,
 }
 
@@ -61,7 +59,7 @@ impl About<RecoveryEnv> for Tahoe {
     };
 
     fn new(params: Params, env: &RecoveryEnv) -> Result<Self, Vec<Problem>> {
-        Ok(Self { dupacks: DupAcks::new(env.limited_transmit), recover: None, guard: params.guard })
+        Ok(Self { dupacks: DupAcks::new(env.limited_transmit), guard: params.guard })
     }
 }
 
@@ -69,10 +67,7 @@ impl LossRecovery for Tahoe {
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckIn) -> Digest {
         if ack.acked > 0 {
             self.dupacks.restart(board);
-        } else if ack.duplicate
-            && self.dupacks.reaches_threshold()
-            && self.recover.is_none_or(|recover| board.una() > recover)
-        {
+        } else if ack.duplicate && self.dupacks.reaches_threshold(board) {
             let entry = self.dupacks.entry(board);
             self.on_rto(board, ack.now);
             return Digest { entered: Some(entry), cwnd: Some(1.0), ..Digest::default() };
@@ -83,7 +78,7 @@ impl LossRecovery for Tahoe {
     fn on_rto(&mut self, board: &mut Scoreboard, _now: Time) {
         self.dupacks.go_back(board);
         if self.guard {
-            self.recover = Some(board.nxt());
+            self.dupacks.recover = Some(board.nxt());
         }
     }
 

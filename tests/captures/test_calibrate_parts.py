@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from ackclock.captures.calibrate import replay as replaying
 from ackclock.captures.calibrate.alternatives import Alternative
 from ackclock.captures.calibrate.estimate import EstimatedValue, PathEstimate, _queues_near
-from ackclock.captures.calibrate.evidence import Evidence
+from ackclock.captures.calibrate.evidence import Evidence, gather
+from ackclock.captures.calibrate.observation import observe_evidence
 from ackclock.captures.calibrate.scenario import Draw, draw_from, scenario_of
-from ackclock.captures.trace import FlowTrace
+from ackclock.captures.trace import EVENTS, KINDS, FlowTrace, columns
 
 NONE = np.empty(0)
 
@@ -90,3 +93,35 @@ def test_shares_of_losses_are_near_within_a_factor_of_two(monkeypatch):
     for lost, is_near in [(0.02, True), (0.021, False), (0.005, True), (0.0049, False)]:
         distances, _ = replaying.compare({"lost": 0.01}, {"lost": lost})  # type: ignore[arg-type]
         assert distances[0].is_near is is_near, lost
+
+
+@pytest.mark.parametrize("zero", [0.0, 1000.0])
+def test_what_is_observed_does_not_depend_on_when_the_clock_begins(zero):
+    """Deliveries and sendings each 0.1 s for 4 s, of which 2 s are compared."""
+    sent = np.arange(40) / 10
+    evidence = Evidence(
+        zero + sent + 0.05, 1000.0 * np.arange(1, 41), zero + sent, np.full(40, 0.05),
+        zero + np.array([0.55, 1.95, 2.55]), zero + sent, 1500, 1.0, np.nan, 0,
+        has_packets=True, has_losses=True,
+    )  # fmt: skip
+    observation = observe_evidence(evidence, 0.5, 2.01)
+    assert observation.sent == 21
+    assert observation.losses_s == pytest.approx([0.55, 1.95])
+    assert len(observation.rtts_s) == 21
+    # By 0, 0.5, 1, 1.5 and 2 s.
+    assert observation.delivered_bytes.tolist() == [0, 5000, 10_000, 15_000, 20_000]
+    assert observation.goodput_bps == pytest.approx(8 * 20_600 / 2.01)
+
+
+def test_a_full_packet_is_that_of_the_largest_payload_however_few_there_are():
+    """Two packets of 1000 B of data and three of 100 B, each with a header of 52 B."""
+    flow = FlowTrace("1", "tcp", position="sender")
+    ends = np.cumsum([0, 1000, 100, 100, 1000, 100]).tolist()
+    rows = [
+        (float(n), KINDS.index("sent"), start, end, end - start + 52)
+        for n, (start, end) in enumerate(itertools.pairwise(ends))
+    ]
+    flow.events = columns(rows, EVENTS)
+    evidence = gather(flow)
+    assert evidence.size_bytes == 1052
+    assert evidence.ratio == pytest.approx((2300 + 5 * 52) / 2300)

@@ -13,6 +13,7 @@ import ackclock as ac
 from ackclock.captures.identify.classifier import DATA, FOREST, SURE, load_classifier, train
 from ackclock.captures.identify.features import (
     NAMES,
+    _flight_at_receiver,
     features,
     features_of_flow,
     features_of_run,
@@ -21,7 +22,7 @@ from ackclock.captures.identify.forest import Forest, grow
 from ackclock.captures.identify.identification import NONE, classes_of, identify, name_of
 from ackclock.captures.identify.training import TABLES, classes, path_of, scenario_for
 from ackclock.captures.read.read import read_trace
-from ackclock.captures.trace import CaptureError
+from ackclock.captures.trace import EVENTS, KINDS, CaptureError, FlowTrace, columns
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -209,3 +210,16 @@ def test_a_capture_of_linux_s_three_is_identified(name, tmp_path):
     scenario.run().to_pcapng(file, link="s0->r0")
     assert identify(file).answer == name
     assert load_classifier().names == classes()
+
+
+def test_what_is_sent_again_is_in_flight_at_the_receiver_as_well():
+    """A packet of 100 bytes a second, the second once more at 4.5 s; a round trip is 2 s."""
+    flow = FlowTrace("1", "tcp", position="receiver")
+    code = {kind: number for number, kind in enumerate(KINDS)}
+    sent = [(float(n), code["sent"], 100 * n, 100 * (n + 1), 140) for n in range(10)]
+    again = (4.5, code["retransmitted"], 100, 200, 140)
+    flow.events = columns(sorted([*sent, again]), EVENTS)
+    at = np.array([4.25, 5.25, 8.25])
+    times, flight = _flight_at_receiver(flow, at, np.full(3, 2.0))
+    assert times.tolist() == at.tolist()
+    assert flight.tolist() == [200, 300, 200]

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 
+import numpy as np
 import pytest
 
 from ackclock.captures.read.reading import read
@@ -211,3 +212,20 @@ def test_a_qlog_of_metrics_alone_has_the_flight_that_it_logs_and_no_bytes(tmp_pa
     [figures] = write(tmp_path, json.dumps(document)).flows
     assert figures["delivered_bytes"] is None and figures["goodput_bps"] is None
     assert figures["flight_p50_bytes"] == 24_000
+
+
+@pytest.mark.parametrize("zero", [0.0, 1.7e9])
+def test_samples_of_flent_have_the_clock_of_its_rates(tmp_path, zero):
+    """Rates begin at 0.5 s; samples of the kernel have times since 1970, or since the beginning."""
+    name = "TCP upload"
+    first = 0.5 if zero == 0 else 0.0
+    sampled = [{"t": zero + first + t, "tcp_rtt": 40, "tcp_cwnd": 10 + t} for t in (0, 1, 2)]
+    document = {
+        "x_values": [0.5, 1.5, 2.5], "results": {name: [8, 8, 8]}, "raw_values": {name: sampled}
+    }  # fmt: skip
+    (flow,) = write(tmp_path, json.dumps(document)).trace.flows
+    windows = flow.samples["cwnd_bytes"]
+    has_window = np.isfinite(windows)
+    assert flow.samples["time_s"][has_window] == pytest.approx([0.5, 1.5, 2.5])
+    assert windows[has_window] / 1448 == pytest.approx([10, 11, 12])
+    assert flow.rtts["rtt_s"] == pytest.approx([0.04] * 3)

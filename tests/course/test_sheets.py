@@ -9,6 +9,7 @@ import sys
 import tomllib
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -280,3 +281,13 @@ def hand_in(sheet, folder, answers):
     graded = json.loads((folder / "marks/grading.json").read_text())
     assert graded["students"][0]["problems"] == []
     assert float(student["points"]) == graded["points_by_machine"]
+
+
+def test_confusion_counts_each_run_once_and_what_is_no_label_apart():
+    """Rows are what it was, columns what was named, the last one what was named wrongly or not."""
+    named = {"run 1": "a", "run 2": "b", "run 3": "b", "run 4": "neither"}
+    measured = SimpleNamespace(results={run: {"label": label} for run, label in named.items()})
+    answers = ["a", "a", "b", "b", "a"]
+    items = [SimpleNamespace(name=f"run {n}", answer=of) for n, of in enumerate(answers, 1)]
+    assert confusion(measured, items, ["a", "b"]) == [[1, 1, 1], [0, 1, 1]]
+    assert accuracy(measured, items) == pytest.approx(2 / 5)

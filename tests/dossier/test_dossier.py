@@ -336,6 +336,33 @@ def test_a_control_whose_draws_alone_change_rarely_has_a_regression():
     assert failing <= 9
 
 
+@pytest.mark.parametrize(
+    ("now", "more", "is_worse"),
+    [
+        ([1.9, 2.3, 1.8, 2.2, 1.7, 2.4], {"at_most": 2.0}, False),  # by chance
+        ([2.5, 2.6, 2.4, 2.5, 2.7, 2.3], {"at_most": 2.0}, True),
+        ([1.9, 2.3, 1.8, 2.2, 1.7, 2.4], {"at_most": 2.0, "exact": True}, True),
+        ([1.9, 2.3, 1.8, 2.2, 1.7, 2.4], {}, True),  # a share of what is true
+    ],
+)
+def test_a_requirement_that_is_missed_now_is_a_regression_if_more_than_chance_is_behind(
+    now, more, is_worse
+):
+    def dossier(values, verdict, outcome):
+        about = {"part": "", "decides": True, "outcome": outcome, **more}
+        row = {"id": "r", "section": "1", "title": "t", "verdict": verdict,
+               "numbers": [{**number(values), **about}]}  # fmt: skip
+        return {"studies": {}, "rows": [row]}
+
+    before = dossier([2.1, 1.8, 2.2, 1.7, 2.3, 1.6], "met", "met")
+    after = dossier(now, "not met", "missed")
+    change = baseline.changes(before, after)[0]
+    assert change.verdicts == ("met", "not met")
+    assert change.is_worse == is_worse
+    back = baseline.changes(after, before)[0]
+    assert (back.is_better, back.is_worse) == (True, False)
+
+
 def test_the_default_method_refuses_options_of_profiles():
     out = run("aimd", "--strict")
     assert out.exit_code == 2

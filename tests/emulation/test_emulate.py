@@ -7,7 +7,7 @@ import struct
 import subprocess
 import sys
 import time
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -305,3 +305,17 @@ def _is_readable(link):
     except OSError:
         return False
     return True
+
+
+def test_a_host_that_does_not_react_is_ended(monkeypatch):
+    """It is stopped before it can read that its channel is closed."""
+    from ackclock.emulation.hosts import Host
+
+    host = Host({"side": "sender"})
+    monkeypatch.setattr(host.process, "wait", partial(host.process.wait, timeout=20))
+    try:
+        with host:
+            os.kill(host.process.pid, signal.SIGSTOP)
+        assert host.process.returncode == -signal.SIGKILL
+    finally:
+        host.process.kill()

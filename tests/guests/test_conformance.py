@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from ackclock.cli.main import main
-from ackclock.studies.guests import check_guest, driver
+from ackclock.studies.guests import check_guest, conformance, driver
 
 HERE = Path(__file__).parent
 TEMPLATE = HERE.parents[1] / "examples/guests/python/reno.py"
@@ -74,3 +75,30 @@ def test_a_guest_that_reads_the_clock_is_reported(tmp_path: Path) -> None:
 def test_no_program_is_tried_where_none_may_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--no-code", "check-guest", sys.executable, str(TEMPLATE)]) == 2
     assert "which was not run: --no-code was given" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("again", "what"),
+    [
+        (driver.GuestTransfer(90, 200, [(1, 0, 50), (2, 1, 30)]), None),
+        (
+            driver.GuestTransfer(91, 200, [(1, 0, 50), (2, 1, 30)]),
+            "its client reported the end at 90 ns, then at 91 ns",
+        ),
+        (driver.GuestTransfer(90, 200, [(1, 0, 50)]), "it sent 2 datagrams, then 1"),
+        (
+            driver.GuestTransfer(90, 200, [(1, 0, 50), (2, 1, 31)]),
+            "datagram 1 was 30 bytes of the server at 2 ns, then 31 bytes of the server at 2 ns",
+        ),
+    ],
+)
+def test_a_second_run_is_the_same_in_each_datagram_and_its_end(
+    again: driver.GuestTransfer, what: str | None
+) -> None:
+    program = SimpleNamespace(transfer=lambda path, pause_s: again)
+    first = [driver.GuestTransfer(90, 200, [(1, 0, 50), (2, 1, 30)])]
+    if what is None:
+        assert "2 datagrams" in conformance._repeats(program, first, 0.0)
+    else:
+        with pytest.raises(driver.BrokenRuleError, match=what):
+            conformance._repeats(program, first, 0.0)

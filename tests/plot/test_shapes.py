@@ -8,6 +8,7 @@ import pytest
 import ackclock as ac
 from ackclock.cli.main import main
 from ackclock.plot import Shape
+from ackclock.plot.delays import _percentiles
 from ackclock.plot.line_names import name_lines
 
 TEXT = """
@@ -144,3 +145,13 @@ def test_the_command_takes_window_title_size_and_labels(run, tmp_path, capsys):
     ):
         assert main(["plot", place, "--kind", "cwnd", "--out", out, *wrong]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_every_sample_is_in_an_interval_of_the_percentiles():
+    """Of 601 samples each of 300 intervals has two, and the last one the sample at its end."""
+    times = np.linspace(0, 1, 601)
+    middles, low, median, high = _percentiles(times, np.arange(601.0))
+    assert middles == pytest.approx((np.arange(300) + 0.5) / 300)
+    assert median == pytest.approx([*(2 * np.arange(299) + 0.5), 599])
+    assert low[-1] == pytest.approx(598.1)
+    assert high[-1] == pytest.approx(599.9)

@@ -127,3 +127,18 @@ def test_packets_have_what_is_proved_of_them():
     summary = Scenario.from_data(data).run().summary
     (link,) = (one for one in summary["links"] if one["id"] == "r0->r1")
     assert link["utilisation"] > 0.5
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_what_a_window_grows_is_paid_by_what_a_busy_path_has_above_the_claim(control):
+    """CUBIC's growth rises with its window: it is the widest that counts."""
+    question = question_of(control)
+    floor, segment = floor_of(question), question.path.segment[1]
+    windows = [floor.full + (floor.most - floor.full) * part / 4 for part in range(5)]
+    growths = [
+        question.relation.most_growth(question.values, window / segment) for window in windows
+    ]
+    left = 1 - question.claim.value
+    # The slope is rounded to a tenth.
+    assert float((floor.slope - Fraction(1, 10)) * max(growths) * segment) <= left
+    assert float((floor.slope + Fraction(1, 10)) * max(growths) * segment) >= left

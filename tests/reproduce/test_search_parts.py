@@ -354,6 +354,32 @@ def test_a_forest_finds_the_parameter_that_decides():
     assert (flat.quality, list(flat.predict(points[:2]))) == (0.0, [2.0, 2.0])
 
 
+@pytest.mark.parametrize(("knowing", "decides"), [({0}, False), ({0, 1, 2, 3}, True)])
+def test_a_parameter_that_decides_in_one_fold_alone_decides_nothing(monkeypatch, knowing, decides):
+    """Folds are what is repeated: 0.4, 0, 0 and 0 are 0.1 on average, give or take 0.1."""
+    ensemble = pytest.importorskip("sklearn.ensemble")
+
+    class Forest:
+        """One that knows what the second parameter does in some folds alone."""
+
+        def __init__(self, trees, random_state, n_jobs):
+            del trees, n_jobs
+            self.knows = random_state in knowing
+
+        def fit(self, x, y):
+            del x, y
+
+        def predict(self, x):
+            return x[:, 0] + 0.5 * x[:, 1] * self.knows
+
+    monkeypatch.setattr(ensemble, "RandomForestRegressor", Forest)
+    x = np.random.default_rng(1).uniform(size=(400, 2))
+    columns = [("first", ""), ("second", "")]
+    found = surrogate._importance(columns, x, x[:, 0] + 0.5 * x[:, 1])
+    assert "first" in found
+    assert ("second" in found) == decides
+
+
 def test_numbers_of_values_are_without_their_unit():
     assert [surrogate.as_number(value) for value in (3, 0.5, "12 ms", "10,000 ms")] == [
         3.0,

@@ -203,6 +203,27 @@ def test_a_perfetto_trace_has_a_track_for_each_flow_and_link(two, tmp_path):
     assert counted == [(round(row["time_s"] * 1e9), row["cwnd_segments"]) for row in rows]
 
 
+def test_counters_of_a_perfetto_trace_have_the_units_that_they_name(two, tmp_path):
+    """A round trip takes 40 ms, and with 20 packets of 1500 B at 5 Mbit/s before it 48 ms more."""
+    protos = pytest.importorskip(
+        "perfetto.protos.perfetto.trace.perfetto_trace_pb2", reason="perfetto is not installed"
+    )
+    trace = protos.Trace()
+    trace.ParseFromString(two.to_perfetto(tmp_path / "two.pftrace").read_bytes())
+    about, values = {}, {}
+    for packet in trace.packet:
+        if packet.HasField("track_descriptor"):
+            track = packet.track_descriptor
+            about[track.uuid] = track.name, track.counter.unit_name
+        elif packet.track_event.type == protos.TrackEvent.Type.TYPE_COUNTER:
+            name = about[packet.track_event.track_uuid]
+            values.setdefault(name, []).append(packet.track_event.double_counter_value)
+    trips = values["RTT", "ms"]
+    assert 40 < min(trips) < 50
+    assert 80 < max(trips) < 100
+    assert max(values["queue", "packets"]) == 20
+
+
 def test_a_missing_package_is_named(two, tmp_path, monkeypatch):
     import sys
 

@@ -11,6 +11,7 @@ import pytest
 import ackclock as ac
 from ackclock.cli import main as cli
 from ackclock.engines.fluid import FluidCase
+from ackclock.scenario.networks import repetita
 from ackclock.studies.bottlenecks.demands import read_series
 from ackclock.studies.bottlenecks.operators import read_network
 from ackclock.studies.planner.situation import read_situation
@@ -302,3 +303,13 @@ def test_a_file_that_ends_anywhere_is_read_or_refused_in_a_sentence(tmp_path, wr
                     read(file)
                 except ac.ScenarioError as error:
                     assert "\n" not in error.problems[0].message
+
+
+def test_demands_of_a_pair_in_repetita_are_added_wherever_they_are(tmp_path):
+    """In kbit/s: 100 and 250 from 0 to 1 with another between them, and 40 from 1 to itself."""
+    wishes = ["d0 0 1 100", "d1 1 0 7", "d2 0 1 250", "d3 1 1 40"]
+    text = "\n".join(["DEMANDS 4", "label src dest bw", *wishes])
+    rows, left_out = repetita.read_demands(tmp_path / "x.demands", text)
+    found = [(line, row["source"], row["target"], float(row["demand_bps"])) for line, row in rows]
+    assert found == [(3, "0", "1", 350e3), (4, "1", "0", 7e3)]
+    assert left_out == ("1 demands from a node to itself were left out",)

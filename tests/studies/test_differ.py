@@ -5,6 +5,7 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -13,7 +14,14 @@ from ackclock.catalogue import schema
 from ackclock.cli.main import cli
 from ackclock.errors import Problem
 from ackclock.studies.differ.differ import differ
-from ackclock.studies.differ.measure import DivergencePlace, PeerTrace, count_cuts, judge, part
+from ackclock.studies.differ.measure import (
+    DivergencePlace,
+    PeerTrace,
+    count_cuts,
+    judge,
+    known_since,
+    part,
+)
 from ackclock.studies.differ.peers import read_peers
 from ackclock.studies.differ.shipped import swap_controls
 
@@ -261,3 +269,22 @@ def test_the_kernel_is_compared_with_era_linux():
     }
     run = SimpleNamespace(summary={"emulation": late})
     assert describe([run]).endswith("1 of 1 runs INVALID, the machine was too busy")
+
+
+def test_windows_are_compared_from_when_all_runs_know_them():
+    """Of flow a one run knows its window from 0.2 s on, one from 0.5 s, and one never."""
+
+    def run_of(*rows):
+        names = ("time_s", "flow", "cwnd_segments", "acked")
+        kinds = (pa.float64(), pa.string(), pa.float64(), pa.int64())
+        table = pa.table(
+            [pa.array([row[i] for row in rows], kind) for i, kind in enumerate(kinds)], names
+        )
+        return SimpleNamespace(tables={"windows": table})
+
+    early, late = run_of((0.2, "a", 1.0, 0), (0.9, "a", 2.0, 1)), run_of((0.5, "a", 1.0, 0))
+    other = run_of((3.0, "b", 1.0, 0))
+    assert known_since([early, late, other], "a") == 0.5
+    assert known_since([late, early], "a") == 0.5
+    assert known_since([early, other], "b") == 3.0
+    assert known_since([early], "b") == 0.0

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ackclock.engines.model.users import rates
 from ackclock.engines.model.users.disciplines import fair_share, fifo, total
-from ackclock.engines.model.users.rates import climb, equilibria, equilibrium, room_for_all
+from ackclock.engines.model.users.rates import (
+    Equilibrium,
+    climb,
+    equilibria,
+    equilibrium,
+    room_for_all,
+)
 from ackclock.engines.model.users.utility import utility
 from ackclock.errors import AckclockError
 from ackclock.studies.game import GameError, from_document, play
@@ -194,3 +201,15 @@ def test_a_utility_must_dislike_congestion():
         utility("linear", 0)
     with pytest.raises(AckclockError, match=r'no utility "linar".*linear'):
         utility("linar", 1)
+
+
+def test_equilibria_are_different_rates_and_where_no_rates_settle_is_one_more(monkeypatch):
+    """Two that settle at the same rates are one; two starts from which nothing settles are one."""
+    ends = [((0.1, 0.2), True), ((0.3, 0.3), False), ((0.1, 0.20005), True), ((0.2, 0.1), True),
+            ((0.5, 0.1), False)]  # fmt: skip
+    outcomes = iter(
+        Equilibrium(np.array(found), np.zeros(2), 1, converged) for found, converged in ends
+    )
+    monkeypatch.setattr(rates, "equilibrium", lambda *_: next(outcomes))
+    found = rates.equilibria("fifo", [utility("linear", 0.3)] * 2, seed=1, starts=5)
+    assert [(tuple(one.rates), one.converged) for one in found] == [ends[0], ends[1], ends[3]]

@@ -1,11 +1,14 @@
 """The hybrid engine: rates are exact, and packets of the sample behave as in the whole."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from ackclock.engines.fluid.arrivals import Transfers
 from ackclock.engines.fluid.graph import Graph
 from ackclock.engines.fluid.net import FluidNet
-from ackclock.engines.hybrid import HybridCase, bias, sample
+from ackclock.engines.hybrid import HybridCase, bias, packets, sample
 from ackclock.engines.hybrid.mixture import Mixture, Own
 from ackclock.engines.hybrid.solve import Solver
 from ackclock.engines.registry import case, open_parcel
@@ -282,3 +285,36 @@ def test_queues_of_both_directions_are_in_the_round_trips_that_shares_go_with():
     pairs, own = seen[0]
     assert pairs == pytest.approx([1 / 0.036])
     assert own == pytest.approx([1 / 0.036, 1 / 0.036])
+
+
+def test_errors_of_exponents_are_those_of_a_regression_with_a_level_for_each_link():
+    """Least squares of logarithms with a dummy for each of ten links, of three flows each."""
+    rng = np.random.default_rng(3)
+    link = np.repeat(np.arange(10), 3)
+    rtt, full = rng.uniform(0.02, 0.2, 30), rng.integers(1, 5, 30).astype(float)
+    measured = rng.uniform(1, 9, 10)[link] / rtt * np.exp(0.3 * rng.standard_normal(30))
+    slopes = bias.fit(bias.FlowGroup(rtt, full, measured, np.ones(30), link))
+    dummies = (link[:, None] == np.arange(10)).astype(float)
+    design = np.column_stack([np.log(rtt), np.log(full), dummies])
+    solution, (squares,), rank, _ = np.linalg.lstsq(design, np.log(measured), rcond=None)
+    covariance = np.linalg.inv(design.T @ design) * squares / (30 - rank)
+    assert slopes.value == pytest.approx(solution[:2])
+    assert slopes.error == pytest.approx(np.sqrt(np.diag(covariance)[:2]))
+
+
+def test_transfers_as_packets_have_the_bytes_of_their_bits_and_keep_times_and_ends():
+    """Sizes of the fluid engine are bits; a transfer of less than a byte still is one."""
+    routes = {0: ["a", "b"], 1: ["a", "c", "b"]}
+    transfers = Transfers(
+        np.array([0.0, 0.5, 0.75]), np.array([0, 1, 1], np.uint32), np.array([8e6, 12_000.0, 3.0])
+    )
+    drawn = packets.sampled_transfers(
+        SimpleNamespace(nodes_along=routes.get),
+        transfers,
+        np.array([True, False, True]),
+        {"cc": "cubic"},
+    )
+    assert [flow["size"] for flow in drawn] == [1_000_000, 1]
+    assert [flow["start"] for flow in drawn] == [0.0, 0.75]
+    assert [flow["route"] for flow in drawn] == [["a", "b"], ["a", "c", "b"]]
+    assert {flow["cc"] for flow in drawn} == {"cubic"}

@@ -155,9 +155,15 @@ def _repeats(program: _Program, first: list[driver.GuestTransfer], pause_s: floa
         if before != now:
             message = f"datagram {number} was {_words(before)}, then {_words(now)}"
             raise BrokenRuleError(message)
-    if (len(first[0].events), first[0].finished) != (len(again.events), again.finished):
+    if len(first[0].events) != len(again.events):
         message = f"it sent {len(first[0].events)} datagrams, then {len(again.events)}"
         raise BrokenRuleError(message)
+    if first[0].finished != again.finished:
+        ends = [
+            f"at {end} ns" if end is not None else "never"
+            for end in (first[0].finished, again.finished)
+        ]
+        raise BrokenRuleError(f"its client reported the end {ends[0]}, then {ends[1]}")
     return f"{len(again.events)} datagrams of equal sizes at equal times"
 
 

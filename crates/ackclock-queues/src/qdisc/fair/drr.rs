@@ -29,6 +29,7 @@ use crate::era::Era;
 use crate::error::Problem;
 use crate::qdisc::aqm::inner;
 use crate::qdisc::fair::classes::{Classes, Measure, Victim};
+use crate::qdisc::fair::numbering::Numbering;
 use crate::qdisc::links::{Chain, Links};
 use crate::qdisc::{QdiscCtx, QdiscEnv, QueueDisc, State};
 use crate::registry::{About, Fact, Info, Spec, Status};
@@ -61,6 +62,7 @@ struct Turn {
 /// Deficit round robin.
 pub struct Drr {
     classes: Classes,
+    numbering: Numbering,
     turns: Vec<Turn>,
     links: Links,
     /// Active classes; the first has its turn.
@@ -88,6 +90,7 @@ impl About<QdiscEnv> for Drr {
         let aqm = inner(params.aqm.as_ref(), env)?;
         Ok(Self {
             classes: Classes::new(env.limit, params.longest, aqm),
+            numbering: Numbering::new(&env.passing),
             turns: Vec::new(),
             links: Links::default(),
             round: Chain::default(),
@@ -119,7 +122,7 @@ impl Drr {
 
 impl QueueDisc for Drr {
     fn enqueue(&mut self, packet: Packet, ctx: &mut QdiscCtx<'_>) {
-        let class = ctx.key(&packet);
+        let class = self.numbering.of(ctx.key(&packet));
         let was_idle = self.classes.packets(class) == 0;
         let Some(slot) = self.classes.offer(class, packet, 0.0, ctx) else { return };
         if was_idle {

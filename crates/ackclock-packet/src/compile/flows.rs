@@ -311,6 +311,17 @@ impl Context<'_> {
             self.wrong(generator_path, too_many());
             return self.without_route(&definition);
         }
+        // All turns of a connection are drawn when it arrives.
+        let turns = arrivals.expected_turns(Span(self.scenario.duration.0));
+        if turns > 1.01 * arrivals::MOST_TURNS {
+            let message = format!(
+                "makes connections of {turns:.2e} turns in all, expected at most {:.0e}: fewer turns, fewer connections \
+                 or a shorter run",
+                arrivals::MOST_TURNS
+            );
+            self.wrong(format!("{generator_path}.turns"), message);
+            return self.without_route(&definition);
+        }
         let mut generated = 0u32;
         while let Some(arrival) = arrivals.next(&mut rng) {
             if arrival.at.0 > self.scenario.duration.0 {

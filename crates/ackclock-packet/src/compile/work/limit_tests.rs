@@ -71,6 +71,13 @@ fn more_transfers_than_flows_are_refused_before_they_are_drawn() {
         assert_eq!(problem.path, "traffic[0].generator");
         assert!(problem.message.contains("makes more than 2000000 flows"), "{problem}");
     }
+    // 10^6 connections in 1 s are few enough, but not with 10^4 turns each, which would be 160 GB.
+    let generator = json!({ "kind": "connection-vectors", "rate": 5e5, "turns": 1e4 });
+    let traffic = json!([{ "generator": generator, "flow": { "pair": 0 } }]);
+    let problems = api::check(&dumbbell(&[("/traffic", traffic), ("/duration", json!(1))]));
+    let [problem] = &problems[..] else { panic!("{problems:?}") };
+    assert_eq!(problem.path, "traffic[0].generator.turns");
+    assert!(problem.message.contains("5.00e9 turns in all, expected at most 2e7"), "{problem}");
     // One in 10^13 s, whose periods are not passed one by one.
     let generator = json!({ "kind": "poisson", "rate": 1e-13, "period": 1e-6, "pairs": u32::MAX });
     let traffic = json!([{ "generator": generator, "flow": { "pair": 0 } }]);

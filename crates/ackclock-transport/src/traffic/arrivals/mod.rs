@@ -38,8 +38,11 @@ impl Arrival {
     }
 }
 
-/// Most connections, or downloads, that a generator draws before the first arrival.
+/// Most turns of connections, or downloads, that a generator draws before the first arrival.
 const MOST_AHEAD: f64 = 2e7;
+
+/// Most turns of all connections of a generator.
+pub const MOST_TURNS: f64 = MOST_AHEAD;
 
 /// A generator of transfers.
 pub trait Arrivals: Send {
@@ -48,6 +51,11 @@ pub trait Arrivals: Send {
 
     /// How many transfers are expected up to a time of the run, or a lower bound of it, before the first is drawn.
     fn expected(&self, _end: Span) -> f64 {
+        0.0
+    }
+
+    /// How many turns their connections have together.
+    fn expected_turns(&self, _end: Span) -> f64 {
         0.0
     }
 }

@@ -239,10 +239,18 @@ fn the_expected_number_of_transfers_is_that_which_comes() {
     ] {
         let spec: Spec = serde_json::from_value(json.clone()).unwrap();
         let mut generator = build(&spec, &ArrivalsEnv { era: Era::Rfc }, "traffic").unwrap();
-        let expected = generator.expected(end);
+        let (expected, turns) = (generator.expected(end), generator.expected_turns(end));
         let mut rng = Stream::new(11, Purpose::Traffic, 0);
         let all = std::iter::from_fn(|| generator.next(&mut rng));
-        let count = all.take_while(|arrival| arrival.at <= Time::ZERO + end).count() as f64;
+        let all: Vec<_> = all.take_while(|arrival| arrival.at <= Time::ZERO + end).collect();
+        let count = all.len() as f64;
+        // The number of turns of a connection is geometric, with a deviation below its mean.
+        let of_requests = all.iter().filter(|arrival| arrival.back);
+        let drawn = of_requests.map(|arrival| arrival.turns.len()).sum::<usize>() as f64;
+        assert!(
+            (drawn - turns).abs() <= 4.0 * turns * (4.0 / expected).sqrt(),
+            "{drawn} turns of {turns}: {json}"
+        );
         // Connections are two transfers each: deviation sqrt(2 count). The least is 4,000 of them.
         assert!(
             (count / expected - 1.0).abs() < 4.0 * (2.0 / expected).sqrt(),

@@ -218,6 +218,10 @@ impl Arrivals for ConnectionVectors {
         let end = self.params.until.map_or(end, |until| until.min(end));
         2.0 * self.lambda * (end - self.params.start.min(end)).seconds()
     }
+
+    fn expected_turns(&self, end: Span) -> f64 {
+        self.expected(end) / 2.0 * self.params.turns
+    }
 }
 
 #[cfg(test)]

@@ -108,6 +108,21 @@ mod tests {
         assert!((length - 4.0).abs() < 5.0 * (12.0 / bursts as f64).sqrt(), "{length}");
     }
 
+    /// A channel is met at any time: the first packet finds it bad with P(B) = 0.1 / 0.4.
+    #[test]
+    fn the_first_packet_finds_the_channel_as_any_other_does() {
+        let params =
+            GilbertElliottParams { to_bad: 0.1, to_good: 0.3, loss_good: 0.0, loss_bad: 1.0 };
+        let n = 4000;
+        let is_lost = |seed: u64| {
+            let env = ImpairmentEnv { delay: Span::ZERO };
+            let mut channel = GilbertElliott::new(params.clone(), &env).unwrap();
+            fates(&mut channel, 1, Span::from_seconds(0.001), &mut rng(seed))[0].1.is_lost
+        };
+        let share = (0..n).filter(|&seed| is_lost(seed)).count() as f64 / n as f64;
+        assert!((share - 0.25).abs() < 5.0 * (0.25 * 0.75 / n as f64).sqrt(), "{share}");
+    }
+
     #[test]
     fn losses_in_both_states_add_up() {
         let params =

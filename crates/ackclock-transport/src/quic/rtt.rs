@@ -120,6 +120,23 @@ mod tests {
         assert_eq!(rtt.probe_timeout(config.granularity, ms(25)), Span(269_312_500_000));
     }
 
+    /// Section 6.2.1: where nothing varies, 50 ms and the granularity of 1 ms, or four times the variation if that is more.
+    #[test]
+    fn the_timeout_is_above_the_round_trip_by_the_granularity_at_least() {
+        let config = QuicConfig::of(&QuicOptions::default());
+        let mut rtt = Rtt::new(&config);
+        for _ in 0..100 {
+            rtt.sample(ms(50), Span::ZERO, Time::ZERO);
+        }
+        let above = |granularity, delay| {
+            let timeout = rtt.probe_timeout(granularity, delay);
+            Span(timeout.0 - rtt.smoothed)
+        };
+        assert_eq!(above(config.granularity, Span::ZERO), config.granularity);
+        assert_eq!(above(ms(4), ms(25)), ms(29));
+        assert!(above(Span::ZERO, Span::ZERO) < Span::from_micros(1));
+    }
+
     /// Section 6.2.2: 333 + 4 x 166.5 = 999 ms, "resulting in a 1-second initial timeout".
     #[test]
     fn before_the_first_sample_the_timeout_is_three_initial_rtts() {

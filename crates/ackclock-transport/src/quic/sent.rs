@@ -221,3 +221,30 @@ impl Outage {
         self.run = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::SentRecord;
+
+    fn gone(number: u32, sent_ms: u64) -> Gone {
+        let sent_at = Time::ZERO + Span::from_millis(sent_ms);
+        let record = SentRecord { sent_at, delivered: 0, delivered_at: Time::ZERO, in_flight: 1 };
+        Gone { number, segment: number, stamp: Stamp { record, app_limited: false } }
+    }
+
+    /// RFC 9002 section 7.6.2: of all packets between the two none is acknowledged. Numbers 3, 4 and 5 are lost, 6 arrived, 7 and
+    /// 8 are lost: from 30 to 50 ms, and from 70 ms on. What left before the first sample, at 25 ms, does not count.
+    #[test]
+    fn an_outage_is_between_packets_of_which_all_are_lost() {
+        let sampled = Some(Time::ZERO + Span::from_millis(25));
+        let mut outage = Outage::default();
+        let lasted: Vec<_> = [2, 3, 4, 5, 7, 8]
+            .map(|number| outage.on_lost(&gone(number, 10 * u64::from(number)), sampled))
+            .into();
+        assert_eq!(lasted, [0, 0, 10, 20, 0, 10].map(Span::from_millis));
+        outage.forget();
+        assert_eq!(outage.on_lost(&gone(9, 90), sampled), Span::ZERO);
+        assert_eq!(Outage::default().on_lost(&gone(3, 30), None), Span::ZERO);
+    }
+}

@@ -352,6 +352,22 @@ mod tests {
         near::<12>(cut(10.0, 0.05, 0.0), 17.5);
     }
 
+    /// What was answered is not answered again, however long nothing else comes.
+    #[test]
+    fn a_mark_or_a_loss_is_answered_once() {
+        for is_lost in [false, true] {
+            let mut control = scream(true, 20.0, 10.0);
+            (control.alpha, control.is_marked, control.is_lost) = (0.5, !is_lost, is_lost);
+            let answered = react(&mut control, 0.025);
+            assert!(answered < 20.0);
+            let distance = control.distance();
+            for later in [1025, 1100, 3000] {
+                control.react(ms(later), 0.025, distance);
+                near::<12>(control.window, answered);
+            }
+        }
+    }
+
     /// The mean delay of 45 ms is half-way from 30 to 60: half of a cut by half, and a fourth of that with 100 ms.
     #[test]
     fn losses_classic_marks_and_delay_have_their_factors() {

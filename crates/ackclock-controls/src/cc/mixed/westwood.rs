@@ -216,6 +216,12 @@ mod tests {
         control.filter(1000.0);
         control.filter(500.0);
         assert_eq!((control.first_filter, control.rate), (937.5, 992.1875));
+        // 7/8 937.5 + 500/8 = 882.8125; 7/8 992.1875 + 882.8125/8 = 978.515625.
+        let mut third = Westwood::new(WestwoodParams::default(), &env(Era::Linux)).unwrap();
+        for sample in [1000.0, 500.0, 500.0] {
+            third.filter(sample);
+        }
+        assert_eq!((third.first_filter, third.rate), (882.8125, 978.515_625));
         let ack = |ms| Ack { rtt: Some(Span::from_millis(ms)), ..Ack::at(Time::ZERO, 0) };
         control.on_ack(&mut window, &ack(80));
         control.on_congestion(&mut window, &event(Signal::Rto { consecutive: 1 }));

@@ -145,6 +145,24 @@ mod tests {
         spells.worst()
     }
 
+    /// Frames at 10, 30, 40, 60 and 90 ps: of two classes each begins to be paused once. A frame that repeats what is so, or
+    /// resumes one of both, begins nothing.
+    #[test]
+    fn a_pause_begins_with_a_class_that_was_not_paused() {
+        let mut pauses = Pauses::default();
+        for (paused, at, begun, time) in [
+            (0b01, 10, 1, 0),
+            (0b01, 30, 1, 20),
+            (0b11, 40, 2, 30),
+            (0b10, 60, 2, 50),
+            (0, 90, 2, 80),
+        ] {
+            pauses.set(paused, at);
+            assert_eq!((pauses.begun, pauses.time(at)), (begun, time), "at {at} ps");
+        }
+        assert_eq!(pauses.time(1000), 80);
+    }
+
     #[test]
     fn the_worst_spell_has_the_longest_time_of_pauses() {
         assert_eq!(worst(&[]), (0, 0));

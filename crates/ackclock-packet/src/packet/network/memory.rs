@@ -359,6 +359,37 @@ mod tests {
         memory.check().unwrap();
     }
 
+    /// Of 10,000 B another link leaves half, then all: X-ON rises with what is free, but a link whose packets still wait in its
+    /// headroom stays paused.
+    #[test]
+    fn a_link_resumes_when_its_headroom_is_empty_whatever_is_free_by_then() {
+        let pfc = PlanPfc {
+            lossless: None,
+            xoff: None,
+            xon: None,
+            headroom: None,
+            response: Span(0),
+            storm: (0.5, Span(0)),
+        };
+        let mut memory = Memory::new(&switches(Some(pfc), 1.0), 0, 10_000, u32::MAX);
+        memory.set_ports(vec![ingress(0, 2000, 1), ingress(1, 2000, 1)], vec![2, 3], 1);
+        for _ in 0..5 {
+            assert!(memory.take(way(1, 0), 1000));
+        }
+        // X-OFF is what is free: 5000, 4000 and 3000 B; the fourth and fifth go to the headroom.
+        for paused in [0, 0, 0, 1, 1] {
+            assert!(memory.take(way(0, 1), 1000));
+            assert_eq!(memory.ingress[0].paused, paused);
+        }
+        (0..5).for_each(|_| memory.free(way(1, 0), 1000));
+        // X-OFF is 7000 B now, X-ON 5000 B; 4000 B of the link wait, 1000 B of them in its headroom.
+        memory.free(way(0, 1), 1000);
+        assert_eq!((memory.ingress[0].held[0].headroom, memory.ingress[0].paused), (1000, 1));
+        memory.free(way(0, 1), 1000);
+        assert_eq!((memory.ingress[0].held[0].headroom, memory.ingress[0].paused), (0, 0));
+        memory.check().unwrap();
+    }
+
     proptest! {
         #[test]
         fn bytes_are_counted_once_whatever_comes_and_goes(

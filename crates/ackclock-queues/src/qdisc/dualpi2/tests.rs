@@ -199,3 +199,14 @@ fn the_classic_queue_may_have_a_bound_of_its_own() {
     assert_eq!(queues(&bench), (4.0, 2.0));
     assert_eq!(bench.drops().len(), 2);
 }
+
+#[test]
+fn a_packet_that_just_fits_into_the_classic_queue_is_taken() {
+    for (bytes, fit) in [(2999, 2.0), (3000, 3.0), (3001, 3.0)] {
+        let mut bench = bench(json!({ "classic_buffer": bytes }));
+        for _ in 0..4 {
+            bench.arrive(0, 1000);
+        }
+        assert_eq!(queues(&bench), (0.0, fit), "{bytes} B");
+    }
+}

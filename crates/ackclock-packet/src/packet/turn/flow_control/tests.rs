@@ -67,6 +67,30 @@ fn a_lossless_class_loses_nothing_and_needs_the_headroom_of_the_closed_form() {
     }
 }
 
+/// Two bursts of 20 packets fill a queue above X-OFF and leave it within the 100 us that a frame takes to have effect: each pause
+/// ends when the frame after it does, as long after it as both were apart, and nothing waits for ever.
+#[test]
+fn frames_that_are_under_way_together_have_their_effects_in_their_order() {
+    let link =
+        |a: &str, b: &str, rate: &str| json!({ "a": a, "b": b, "rate": rate, "delay": "1 us" });
+    let burst = |start: &str, stop: &str| {
+        let mut flow = cbr("a", "b", "10 Gbps", 1000);
+        (flow["start"], flow["stop"]) = (json!(start), json!(stop));
+        flow
+    };
+    let (plan, results) = run_of(&json!({
+        "duration": "1 ms", "switches": { "pfc": { "xoff": 5000, "response": "100 us" } },
+        "net": { "kind": "graph", "links": [link("a", "s", "10 Gbps"), link("s", "b", "5 Gbps")] },
+        "flows": [burst("0 us", "16 us"), burst("300 us", "316 us")],
+    }));
+    let from_a = link_of(&plan, "a->s");
+    assert_eq!(results.links[from_a].departed, 40);
+    let paused = &results.pfc[from_a];
+    assert_eq!((paused.pauses, paused.frames), (2, 4));
+    // X-OFF is passed by the 11th packet, of which half have left; X-ON, 3000 B, is reached when 17 of 20 have.
+    assert!((15e-6..20e-6).contains(&(paused.paused_s / 2.0)), "{paused:?}");
+}
+
 /// Two senders share one link: each is paused half of the time, but for the first fill.
 #[test]
 fn two_senders_to_one_link_are_each_paused_half_of_the_time() {

@@ -1,9 +1,11 @@
 """Predicted against real work: events and CPU time of random scenarios, and of 1 to 100,000 flows.
 
 Draws scenarios from a seed: shapes, rates, delays and buffers; every control, queue discipline and
-source, and impairments; transfers of every kind; random loss; all eras. Each is predicted, as
-`ackclock check` does, and run. A ratio is predicted over real. Below 1,000 events and 2 ms there is
-nothing to predict: both numbers count as at least that.
+source, and impairments; transfers of every kind; random loss; all eras. One in five is a data
+centre: patterns and generators of transfers, incasts, memory and pauses of switches, trimming,
+spraying, its controls. Each is predicted, as `ackclock check` does, and run. A ratio is predicted
+over real. Below 1,000 events and 2 ms there is nothing to predict: both numbers count as at least
+that.
 
 Exit status: 0; 1 with `--most FACTOR` if a ratio of events is farther from 1 than that.
 """
@@ -24,6 +26,12 @@ FEWEST_EVENTS = 1000.0
 SHORTEST_S = 2e-3
 MOST_EVENTS = 3e5
 """Events of a drawn scenario, predicted: longer ones are cut."""
+
+DATA_CENTRES = 0.2
+"""Share of the scenarios that are data centres."""
+
+CENTRE_CONTROLS = ["dctcp", "dcqcn", "hpcc", "timely", "swift", "nscc", "cubic", "aimd"]
+PATTERNS = ["incast", "uniform-pairs", "all-to-all", "zipf-pairs", "ring-all-reduce"]
 
 FACTORS = (3, 10)
 """Factors within which predictions are counted."""
@@ -86,8 +94,85 @@ def generator(rng: random.Random, duration: float) -> Scenario:
     return {"generator": made, "flow": {"pair": 0}}
 
 
+def fabric(rng: random.Random) -> Scenario:
+    """Draw the network of a data centre."""
+    kind = rng.choice(["fat-tree", "leaf-spine"])
+    net: Scenario = {
+        "kind": kind,
+        "rate": round(log_uniform(rng, 1e9, 1e11)),
+        "delay": log_uniform(rng, 1e-7, 1e-5),
+    }
+    if kind == "fat-tree":
+        return {**net, "k": rng.choice([4, 4, 6, 8])}
+    return {**net, "leaves": rng.randint(2, 4), "spines": 2, "hosts": rng.choice([4, 8, 16])}
+
+
+def centre_flows(rng: random.Random, net: Scenario, cc: str, duration: float) -> Scenario:
+    """Draw patterns of transfers, and generators that draw ends for each arrival."""
+    size = round(log_uniform(rng, 1e3, 3e6))
+    pattern = rng.choice(PATTERNS)
+    flows: Scenario = {"cc": cc, "between": pattern, "size": size}
+    if pattern in {"uniform-pairs", "zipf-pairs"}:
+        flows["count"] = round(log_uniform(rng, 4, 300))
+    made: Scenario = {"flows": [flows], "traffic": []}
+    if rng.random() < 0.6:
+        hosts = 16 if net["kind"] == "fat-tree" else net["leaves"] * net["hosts"]
+        load = rng.uniform(0.02, 0.6) * net["rate"] * hosts
+        sizes = rng.choice(["hadoop", "web-search"])
+        generator = {
+            "kind": "poisson",
+            "load": load,
+            "sizes": {"kind": "measured", "workload": sizes},
+            "until": duration * rng.uniform(0.2, 1),
+        }
+        made["traffic"].append(
+            {"generator": generator, "flow": {"cc": cc, "between": "uniform-pairs", "count": 1}}
+        )
+    if rng.random() < 0.5:
+        sizes = {"kind": "fixed", "mean": round(log_uniform(rng, 2e3, 5e5))}
+        incasts = {"kind": "poisson", "rate": rng.uniform(1, 8) / duration, "sizes": sizes}
+        between = {"kind": "incast", "random": True}
+        flow = {"cc": cc, "between": between, "count": rng.randint(2, 15)}
+        made["traffic"].append({"generator": incasts, "flow": flow})
+    return made
+
+
+def draw_centre(rng: random.Random) -> Scenario:
+    """Draw a data centre: fabric, memory and pauses of switches, trimming, paths, controls."""
+    duration = log_uniform(rng, 2e-4, 2e-2)
+    net, cc = fabric(rng), rng.choice(CENTRE_CONTROLS)
+    made: Scenario = {"duration": duration, "seed": rng.randrange(1000), "net": net}
+    made["tcp"] = {
+        "mss": rng.choice([1000, 1448, 4096]),
+        "syn": rng.random() < 0.3,
+        "delayed_ack": rng.choice([1, 1, 2, 4]),
+        "min_rto": rng.choice(["1 ms", "5 ms"]),
+        "accecn": True,
+    }
+    switches = rng.random()
+    if switches < 0.5:
+        made["switches"] = {"memory": round(log_uniform(rng, 2e5, 3e7)), "alpha": 0.125}
+        if switches < 0.35:
+            made["switches"]["pfc"] = {}
+    else:
+        net["buffer"] = rng.choice(["100 pkt", "1 MB", "30 pkt"])
+    marks = {"kind": "codel", "ecn": True, "ce_threshold": "20 us"}
+    net["qdisc"] = rng.choice(["fifo", marks, marks, "priority", "trim", "drr"])
+    if cc not in {"hpcc", "nscc"} and rng.random() < 0.3:
+        made["equal_paths"] = "spray"
+    made |= centre_flows(rng, net, cc, duration)
+    if "equal_paths" in made or net["qdisc"] == "trim":
+        for described in [*made["flows"], *(each["flow"] for each in made["traffic"])]:
+            described["recovery"] = "rack"
+    if net["qdisc"] == "trim":
+        made["tcp"]["trimming"] = True
+    return made
+
+
 def draw(rng: random.Random) -> Scenario:
     """Draw a scenario."""
+    if rng.random() < DATA_CENTRES:
+        return draw_centre(rng)
     era = rng.choice(ERAS)
     duration = log_uniform(rng, 0.05, 60)
     made: Scenario = {"era": era, "duration": duration, "seed": rng.randrange(1000)}
@@ -144,11 +229,13 @@ def kinds(scenario: Scenario) -> list[str]:
     has = {
         "sources": any("source" in flow for flow in flows),
         "parts and frames": any({"every", "media", "app"} & set(flow) for flow in flows),
-        "generators": "traffic" in scenario,
+        "generators": bool(scenario.get("traffic")),
         "random loss": any("loss" in link for link in scenario.get("links", ())),
         "impairments": any("impairments" in link for link in scenario.get("links", ())),
         "disciplines": scenario["net"]["qdisc"] != "fifo",
-        f"era {scenario['era']}": True,
+        "data centres": scenario["net"]["kind"] in {"fat-tree", "leaf-spine"},
+        "pauses": "pfc" in scenario.get("switches", {}),
+        f"era {scenario.get('era', 'rfc')}": True,
     }
     return ["all", *(name for name, there in has.items() if there)]
 

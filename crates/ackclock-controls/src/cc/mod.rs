@@ -300,6 +300,10 @@ pub trait CongestionControl: Send {
     fn timer_interval(&self) -> Option<Span> {
         None
     }
+    /// The same when a round trip of so long has been measured, for predictions.
+    fn interval_after(&self, _round_trip: Span) -> Option<Span> {
+        self.timer_interval()
+    }
     /// Called every [`Self::timer_interval`] while the flow runs.
     fn on_timer(&mut self, _window: &mut Window, _now: Time) {}
     /// Whether the flow's slow start rule runs while `cwnd < ssthresh`. False: `on_ack` gets all. A control that

@@ -24,6 +24,8 @@ mod cost {
     /// A flow and a link: compiled, built, and reported.
     pub(super) const FLOW: f64 = 6e-6;
     pub(super) const LINK: f64 = 1.5e-6;
+    /// A flow whose class a discipline with classes finds when it is built.
+    pub(super) const CLASSIFY: f64 = 35e-9;
     /// A recorded row.
     pub(super) const ROW: f64 = 60e-9;
     /// A packet that is handed to a guest, with what a light stack does then (a heavy one takes three times as long), and
@@ -218,13 +220,14 @@ pub fn predict(plan: &Plan) -> Predicted {
         super::memory::predict(plan, packet_hops, &passages);
     let hop_s = |(link, packets): (&PlanLink, &f64)| {
         let settings = &link.settings;
-        let is_fifo = settings.qdisc.kind() == "fifo" && !settings.is_impaired();
         let call = if settings.qdisc.kind().starts_with(PYTHON) { cost::CALL } else { 0.0 };
-        packets * (call + if is_fifo { cost::FIFO } else { cost::DISCIPLINE })
+        packets * (call + if plan.has_queue(settings) { cost::DISCIPLINE } else { cost::FIFO })
     };
     let hops_s: f64 = plan.links.iter().zip(&passages.links).map(hop_s).sum();
     let ends: f64 = passages.ends.iter().flatten().sum();
-    let flows_s = plan.flows.len() as f64 * cost::FLOW;
+    let classified = plan.links.iter().filter(|link| link.settings.has_classes()).count();
+    let flow_s = cost::FLOW + classified as f64 * cost::CLASSIFY;
+    let flows_s = plan.flows.len() as f64 * flow_s;
     let fixed_s = flows_s + plan.links.len() as f64 * cost::LINK + cost::RUN;
     let timers_s = |of: &Timers| of.count * if of.are_events { cost::TIMER } else { cost::ROW };
     let ticks_s: f64 = timers.iter().map(timers_s).sum();

@@ -5,6 +5,8 @@ use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use crate::cc::CcEnv;
 use crate::dscp::Dscp;
 use crate::era::Era;
@@ -67,6 +69,13 @@ impl Plan {
         let is_recorded = self.record.tables.iter().any(|table| table.is_of_packets());
         let adds = || self.flows.iter().any(|flow| flow.tcp.aqt);
         is_recorded || self.switches.is_some() || self.reads_ports || adds()
+    }
+
+    /// Whether a link has a queue of packets, in place of a FIFO whose departures are computed on arrival: what may be
+    /// paused, is counted in the memory of a switch or noted by ports has one under any discipline.
+    pub(crate) fn has_queue(&self, settings: &LinkSettings) -> bool {
+        let is_plain = settings.qdisc.kind() == "fifo" && !settings.is_impaired();
+        !is_plain || self.switches.is_some() || self.reads_ports
     }
 
     /// Rate of the first link of a flow's data, before any schedule.
@@ -322,6 +331,20 @@ impl LinkSettings {
     pub fn is_impaired(&self) -> bool {
         !self.impairments.is_empty() || self.failures.lose_in_flight()
     }
+
+    /// Whether the discipline, or one inside it, has classes that look at more of a packet than its key.
+    pub(crate) fn has_classes(&self) -> bool {
+        has_classes(&self.qdisc)
+    }
+}
+
+fn has_classes(spec: &Spec) -> bool {
+    const ALWAYS: [&str; 2] = ["priority", "cake"];
+    let Spec::Table(table) = spec else { return ALWAYS.contains(&spec.kind()) };
+    let inner = table.get("qdisc").and_then(|inner| Spec::deserialize(inner).ok());
+    ALWAYS.contains(&spec.kind())
+        || table.contains_key("classes")
+        || inner.is_some_and(|inner| has_classes(&inner))
 }
 
 /// When a link has failed, and what becomes of packets that it has accepted before.

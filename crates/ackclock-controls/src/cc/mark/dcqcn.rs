@@ -330,6 +330,11 @@ impl CongestionControl for Dcqcn {
         Some(self.period(self.params.rate_timer))
     }
 
+    fn interval_after(&self, round_trip: Span) -> Option<Span> {
+        let rate_timer = self.params.rate_timer;
+        Some(if self.is_card() { rate_timer } else { rate_timer.max(round_trip) })
+    }
+
     fn on_timer(&mut self, window: &mut Window, now: Time) {
         self.advance(now);
         // Without a window, what loss recovery made of it stays until an acknowledgement.
@@ -429,6 +434,19 @@ mod tests {
         control.alpha = 255.0 / 256.0;
         mark(&mut control, 55 * 3 + 30);
         near::<15>(control.alpha, 1.0 - 255.0 / 65536.0);
+    }
+
+    /// In 1100 us there are 20 periods of 55 us, whatever the times at which anything is called.
+    #[test]
+    fn alpha_decays_by_the_clock_and_not_by_the_calls() {
+        for step in [1, 7, 40, 60, 137, 1100] {
+            let mut control = control();
+            mark(&mut control, 0);
+            for us in (step..1100).step_by(step as usize).chain([1100]) {
+                control.advance(at(us));
+            }
+            near::<12>(control.alpha, (255.0f64 / 256.0).powi(20));
+        }
     }
 
     /// From 20 to 40 Gbit/s: 30, 35, 37.5, 38.75, 39.375; then the target, at the line rate, can only stay.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::cc;
 use crate::compile::{compile, predict};
 use crate::packet;
 
@@ -26,8 +27,12 @@ fn ratios(scenario: &Value) -> [f64; 2] {
 }
 
 fn assert_within_a_factor_of_two(scenarios: &[(&str, Value)]) {
+    assert_within_a_factor(2.0, scenarios);
+}
+
+fn assert_within_a_factor(most: f64, scenarios: &[(&str, Value)]) {
     let ratios_by_name: Vec<_> = scenarios.iter().map(|(name, s)| (name, ratios(s))).collect();
-    let far = |r: &f64| !(0.5..=2.0).contains(r);
+    let far = |r: &f64| !(1.0 / most..=most).contains(r);
     let wrong: Vec<_> =
         ratios_by_name.iter().filter(|(_, ratios)| ratios.iter().any(far)).collect();
     assert!(wrong.is_empty(), "{wrong:.2?}, of {ratios_by_name:.2?}");
@@ -165,4 +170,113 @@ fn segments_that_are_sent_again_before_they_can_be_acknowledged_are_predicted() 
         json!({ "kind": "dumbbell", "pairs": 1, "rate": 10, "rtt": "40 ms", "buffer": "1 pkt" });
     let more = json!({ "net": net, "duration": 3e5, "flows": [{ "pair": 0 }] });
     assert_within_a_factor_of_two(&[("slow", dumbbell(1, &more))]);
+}
+
+/// Sixteen hosts of a fat tree of k = 4, for 2 ms, whose flows are `flow` with these changes.
+fn fabric(flow: &Value, changes: &Value) -> Value {
+    let short = json!({ "kind": "exponential", "mean": "12 kB" });
+    let all = json!({ "kind": "poisson", "load": "60 Gbps", "sizes": short, "until": "1.5 ms" });
+    let incasts =
+        json!({ "kind": "poisson", "rate": 2000, "sizes": { "kind": "fixed", "mean": "60 kB" } });
+    let with = |more: &Value| {
+        let mut of = flow.clone();
+        more.as_object().into_iter().flatten().for_each(|(key, value)| of[key] = value.clone());
+        of
+    };
+    let incast = json!({ "between": { "kind": "incast", "random": true }, "count": 12 });
+    let mut scenario = json!({
+        "net": { "kind": "fat-tree", "k": 4, "rate": "100 Gbps", "delay": "1 us" },
+        "duration": "2 ms",
+        "tcp": { "mss": 1000, "syn": false, "delayed_ack": 1, "accecn": true, "min_rto": "1 ms" },
+        "traffic": [
+            { "generator": all, "flow": with(&json!({ "between": "uniform-pairs", "count": 1 })) },
+            { "generator": incasts, "flow": with(&incast) },
+        ],
+    });
+    for (pointer, value) in changes.as_object().into_iter().flatten() {
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        scenario.pointer_mut(parent).unwrap()[key] = value.clone();
+    }
+    scenario
+}
+
+/// A run of so many flows is predicted without a trial. Where switches have a memory, or note what they see, every packet has
+/// an event when it leaves a queue, under plain FIFO as well; before that counted, 0.58 of HPCC's events were predicted.
+#[test]
+fn the_work_of_data_centres_is_predicted() {
+    let pauses = json!({ "memory": "2 MB", "pfc": { "xoff": "20 kB" } });
+    let marks = json!({ "kind": "codel", "ecn": true, "ce_threshold": "20 us" });
+    let scenarios = [
+        ("drops", fabric(&json!({ "cc": "cubic" }), &json!({ "/net/buffer": "100 pkt" }))),
+        ("marks", fabric(&json!({ "cc": "dctcp" }), &json!({ "/net/qdisc": marks }))),
+        (
+            "memory",
+            fabric(&json!({ "cc": "dctcp" }), &json!({ "/switches": { "memory": "2 MB" } })),
+        ),
+        ("pauses", fabric(&json!({ "cc": "cubic" }), &json!({ "/switches": pauses }))),
+        (
+            "dcqcn",
+            fabric(&json!({ "cc": "dcqcn" }), &json!({ "/switches": pauses, "/net/qdisc": marks })),
+        ),
+        ("timely", fabric(&json!({ "cc": "timely" }), &json!({ "/switches": pauses }))),
+        ("hpcc", fabric(&json!({ "cc": "hpcc" }), &json!({ "/switches": pauses }))),
+        (
+            "hpcc without a memory",
+            fabric(&json!({ "cc": "hpcc" }), &json!({ "/net/buffer": "2 MB" })),
+        ),
+        (
+            "sprayed and trimmed",
+            fabric(
+                &json!({ "cc": "nscc", "recovery": "rack" }),
+                &json!({ "/net/qdisc": "trim", "/equal_paths": "spray", "/tcp/trimming": true }),
+            ),
+        ),
+    ];
+    for (name, scenario) in &scenarios {
+        let plan = compile(&serde_json::from_value(scenario.clone()).unwrap()).unwrap();
+        assert!(plan.flows.len() > 500, "{name}: {} flows", plan.flows.len());
+        if *name == "pauses" {
+            let results = packet::run(&plan, &mut |_| true).unwrap();
+            let pauses: u64 = results.pfc.iter().map(|link| link.pauses).sum();
+            assert!(pauses > 100, "{pauses} pauses");
+        }
+    }
+    assert_within_a_factor(1.6, &scenarios);
+}
+
+/// Of 32 hosts in a ring each waits for the part before it, and a window of two packets is acknowledged when a timer ends, after
+/// the run: of 1,984 transfers of ten packets 32 begin. Alone on its path each is predicted to take its ideal time.
+#[test]
+fn the_work_of_flows_that_wait_is_corrected_by_a_trial() {
+    let net = json!({
+        "kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts": 16, "rate": "10 Gbps", "delay": "1 us",
+    });
+    let tcp = json!({
+        "mss": 1000, "syn": false, "initial_window": 2, "delayed_ack": 4, "delayed_ack_timeout": "100 ms",
+    });
+    let flow = json!({ "between": "ring-all-reduce", "size": "320 kB", "cc": "cubic" });
+    let scenario = json!({ "net": net, "flows": [flow], "tcp": tcp, "duration": "5 ms" });
+    let plan = compile(&serde_json::from_value(scenario).unwrap()).unwrap();
+    let results = packet::run(&plan, &mut |_| true).unwrap();
+    let corrected = packet::correct(&plan, predict(&plan), packet::Patience::LONG);
+    let ratio = corrected.packet_hops / results.packet_hops as f64;
+    assert!((0.5..=2.0).contains(&ratio), "{ratio}");
+}
+
+/// What a control paces, or does by a timer, is an event beside those of packets. How many packets there are is no part of this.
+#[test]
+fn the_timers_of_every_control_are_predicted() {
+    let wrong: Vec<_> = cc::names()
+        .into_iter()
+        .map(|name| {
+            let scenario = dumbbell(
+                2,
+                &json!({ "flows": [{ "pair": 0, "cc": name, "count": 2 }], "tcp": { "accecn": true } }),
+            );
+            let [hops, events] = ratios(&scenario);
+            (name, events / hops)
+        })
+        .filter(|(_, ratio)| !(0.8..=1.25).contains(ratio))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:.2?}");
 }

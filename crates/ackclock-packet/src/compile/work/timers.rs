@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::Passages;
+use crate::cc;
 use crate::compile::plan::{LinkSettings, Plan, PlanFlow, PlanGroup, PlanSender, Schedule};
+use crate::ids::LinkId;
 use crate::qdisc::{self, QdiscEnv, QueueDisc};
 use crate::record::Table;
 use crate::tcp::Supply;
@@ -28,8 +30,12 @@ pub(crate) fn timers(plan: &Plan, passages: &Passages) -> Vec<Timers> {
     let mut all = Vec::new();
     of_links(plan, passages, &mut all);
     let mut last: Option<&Arc<str>> = None;
+    let mut interval = None;
     for ((flow, sent), repeats) in plan.flows.iter().zip(&passages.sent).zip(&passages.repeats) {
-        let (key, count) = of_flow(plan, flow, *sent);
+        if !last.is_some_and(|last| Arc::ptr_eq(last, &flow.path)) {
+            interval = interval_of_control(plan, flow);
+        }
+        let (key, count) = of_flow(plan, flow, *sent, interval);
         let count = count + repeats;
         // Flows of one definition follow each other.
         match all.last_mut() {
@@ -58,8 +64,7 @@ fn of_links(plan: &Plan, passages: &Passages, all: &mut Vec<Timers>) {
     for (link, &packets) in plan.links.iter().zip(&passages.links) {
         let settings = &link.settings;
         let is_impaired = settings.is_impaired();
-        let is_fifo = settings.qdisc.kind() == "fifo" && !is_impaired;
-        if !is_fifo {
+        if plan.has_queue(settings) {
             let events = match last_discipline {
                 Some((last, events)) if Arc::ptr_eq(last, settings) => events,
                 _ => events_of(plan, settings),
@@ -123,8 +128,18 @@ fn events_of(plan: &Plan, settings: &LinkSettings) -> Events {
     })
 }
 
-/// Timers of a flow that sends so many packets, and the key of its description that causes most.
-fn of_flow(plan: &Plan, flow: &PlanFlow, sent: f64) -> (&'static str, f64) {
+/// The interval of the timer of a flow's control, if it has one.
+fn interval_of_control(plan: &Plan, flow: &PlanFlow) -> Option<Span> {
+    let (PlanSender::Tcp { cc, .. } | PlanSender::Quic { cc, .. }) = &*flow.sender else {
+        return None;
+    };
+    let env = plan.control_env(flow, flow.tcp.wire_size(), plan.era);
+    cc::build(cc, &env, "").ok().and_then(|control| control.interval_after(plan.round_trip(flow)))
+}
+
+/// Timers of a flow that sends so many packets, and the key of its description that causes most; `interval` is of its
+/// control.
+fn of_flow(plan: &Plan, flow: &PlanFlow, sent: f64, interval: Option<Span>) -> (&'static str, f64) {
     let until = flow.stop.unwrap_or(plan.duration).min(plan.duration);
     let active_s = until.since(flow.start.min(until)).seconds();
     let (mut key, mut count) = match flow.supply.as_deref() {
@@ -148,12 +163,24 @@ fn of_flow(plan: &Plan, flow: &PlanFlow, sent: f64) -> (&'static str, f64) {
         PlanSender::Tcp { control, .. } if PACED.contains(&&**control) => count += sent,
         PlanSender::Tcp { .. } | PlanSender::Branch { .. } => {}
     }
+    if let Some(interval) = interval {
+        // It runs as long as the flow does, a finite one at least as long as its bytes take at the rate of its links.
+        let rate = |link: &LinkId| plan.links[link.index()].rate.bps();
+        let narrowest_bps = flow.route.iter().map(rate).fold(f64::INFINITY, f64::min);
+        let sending_s = 8.0 * f64::from(flow.tcp.wire_size()) * sent / narrowest_bps;
+        let lasts_s = sending_s + plan.round_trip(flow).seconds();
+        let lasts_s = if flow.size.is_some() { lasts_s.min(active_s) } else { active_s };
+        count += lasts_s / interval.seconds().max(1e-12);
+    }
     // Its start, and the timeouts of its acknowledgements.
     (key, count + 1.0)
 }
 
 /// Controls that pace over TCP.
-const PACED: [&str; 7] = ["bbr", "bbr2", "bbr3", "c4", "c4-02", "vivace", "prague"];
+const PACED: [&str; 13] = [
+    "bbr", "bbr2", "bbr3", "c4", "c4-02", "copa", "dcqcn", "hpcc", "nscc", "prague", "scream",
+    "timely", "vivace",
+];
 
 /// Times at which the source of a multicast group sends, whether a receiver holds the layer or not, at most.
 fn emissions(plan: &Plan, group: &PlanGroup) -> f64 {

@@ -110,8 +110,8 @@ fn work_by_node(plan: &Plan, load: &Passages) -> Vec<f64> {
         let [from, to] = [link.from.index(), link.to.index()];
         // The link that leads from a router to a host is the host's (`setup/partition.rs`).
         let home = if !has_endpoints[from] && has_endpoints[to] { to } else { from };
-        let is_fifo = link.settings.qdisc.kind() == "fifo" && !link.settings.is_impaired();
-        work[home] += packets * if is_fifo { cost::FIFO } else { cost::DISCIPLINE };
+        let has_queue = plan.has_queue(&link.settings);
+        work[home] += packets * if has_queue { cost::DISCIPLINE } else { cost::FIFO };
     }
     work
 }

@@ -3,8 +3,6 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use serde::Deserialize;
-
 use crate::compile::{LinkSettings, Plan, PlanLink, Schedule};
 use crate::era::Era;
 use crate::error::Problem;
@@ -19,7 +17,6 @@ use crate::packet::network::rate::{Opportunities, Rate, Steps};
 use crate::packet::process::clock::Clock;
 use crate::packet::setup::custom::{Custom, Place};
 use crate::qdisc::{self, Limit, QdiscEnv, QueueDisc};
-use crate::registry::Spec;
 use crate::rng::{Purpose, Stream};
 use crate::units::Span;
 
@@ -70,7 +67,7 @@ pub(crate) fn build_each<C: Clock>(
             passing: if is_fifo && !is_impaired { Arc::default() } else { passing() },
             flows: through[i],
             round_trips: Arc::clone(&round_trips),
-            facts: if has_classes(&link.settings.qdisc) { facts_of() } else { Arc::default() },
+            facts: if link.settings.has_classes() { facts_of() } else { Arc::default() },
             era: plan.era,
         };
         match build_discipline(plan, link, i as u32, &env, custom, &mut last_settings) {
@@ -98,16 +95,6 @@ pub(crate) fn build_each<C: Clock>(
     }
 }
 
-/// Whether a discipline, or one inside it, has classes that look at more of a packet than its key.
-fn has_classes(spec: &Spec) -> bool {
-    const ALWAYS: [&str; 2] = ["priority", "cake"];
-    let Spec::Table(table) = spec else { return ALWAYS.contains(&spec.kind()) };
-    let inner = table.get("qdisc").and_then(|inner| Spec::deserialize(inner).ok());
-    ALWAYS.contains(&spec.kind())
-        || table.contains_key("classes")
-        || inner.is_some_and(|inner| has_classes(&inner))
-}
-
 /// Builds the discipline of a link, unless it is the computed FIFO. `last_settings` are the last settings of a
 /// computed FIFO: they are checked once.
 fn build_discipline<'a>(
@@ -128,9 +115,7 @@ fn build_discipline<'a>(
     }
     // The parameters of the computed FIFO are checked as those of any other discipline.
     let built = qdisc::build(qdisc, env, qdisc_path)?;
-    // What may be paused, is counted in the memory of a switch or noted by ports, has its queue.
-    let has_queue = plan.switches.is_some() || plan.reads_ports;
-    if qdisc.kind() != "fifo" || link.settings.is_impaired() || has_queue {
+    if plan.has_queue(&link.settings) {
         return Ok(Some(built));
     }
     *last_settings = Some(&link.settings);

@@ -48,6 +48,9 @@ impl Patience {
 /// Flows and links of a run that is tried: to build a larger one takes more than the trial itself. Many flows are
 /// predicted well without, since what one of them does hardly counts.
 const MOST_FLOWS: usize = 500;
+/// The same where flows wait for others: that each takes no longer than alone on its path is predicted of them, and what one
+/// takes longer adds up.
+const MOST_HELD: usize = 10_000;
 const MOST_LINKS: usize = 5_000;
 
 /// Round trips that a trial must last to say something of what comes after it.
@@ -73,7 +76,8 @@ const CHANCE: f64 = 100.0;
 
 /// Corrects what a plan, whose algorithms are all in the registry, is predicted to do.
 pub fn correct(plan: &Plan, predicted: Predicted, patience: Patience) -> Predicted {
-    if plan.flows.len() > MOST_FLOWS || plan.links.len() > MOST_LINKS || !plan.groups.is_empty() {
+    let most_flows = if plan.held.is_empty() { MOST_FLOWS } else { MOST_HELD };
+    if plan.flows.len() > most_flows || plan.links.len() > MOST_LINKS || !plan.groups.is_empty() {
         return predicted;
     }
     let steps = (predicted.events * SHARE).clamp(LEAST_STEPS, patience.steps);

@@ -22,6 +22,8 @@ CARGO_TEST := cargo test --workspace --exclude ackclock-py
 PYTEST_CORES := -n logical --maxprocesses 8 --dist loadfile
 # `make test` draws the same random cases each time; `make test-full` and `make fuzz` draw new ones.
 test: export PROPTEST_RNG_SEED := 1
+# What compiles one crate again sooner takes half as long again the first time: it is for who has compiled tests with cargo.
+test: export CARGO_INCREMENTAL := $(if $(wildcard target/debug/incremental),1,0)
 RUST := Cargo.toml Cargo.lock $(shell find crates -path crates/ackclock-stacks -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .PHONY: help setup setup-dev core demo test test-full lint bench bench-check fuzz chaos audit mutants stacks guests docs html web test-web wheels test-wheel npm crates publish-crates site sbom recipes \

@@ -223,9 +223,14 @@ def data(text: str) -> str:
 
 def main() -> None:
     """Builds and writes the page."""
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    if found := missing():
-        sys.exit("the lab cannot be built; missing are\n" + "\n".join(f"  {one}" for one in found))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="only say what is missing")
+    is_check = parser.parse_args().check
+    if absent := missing():
+        lines = "\n".join(f"  {name}" for name in absent)
+        sys.exit(f"the lab cannot be built; missing are\n{lines}")
+    if is_check:
+        return
     if not (WEB / "node_modules/.bin/esbuild").exists():
         run(["npm", "ci", "--prefix", str(WEB), "--no-fund", "--no-audit", "--loglevel=error"])
     page = assemble(build_core())

@@ -235,8 +235,8 @@ cut: setup ## date the release, commit and tag it: make cut DATE=YYYY-MM-DD REPO
 	git tag --annotate --message "ackclock $(VERSION)" v$(VERSION)
 	$(RELEASE).check_release --publish
 
-new: core ## begin an algorithm: make new ROOM=cc|qdisc|aqm|recovery|slow_start|sharing|policy NAME=my-rule
-	@$(BIN)/python tools/new_algorithm.py $(ROOM) $(NAME)
+new: ## begin an algorithm: make new ROOM=cc|qdisc|aqm|recovery|slow_start|sharing|policy NAME=my-rule
+	@$(PYTHON) tools/new_algorithm.py $(ROOM) $(NAME)
 
 clean: ## remove what was built
 	rm -rf .venv target out dist docs/_build docs/reference/generated .pytest_cache .mypy_cache .ruff_cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import combinations
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from ackclock.studies.planner.failures import everything, failure_from_names, su
 from ackclock.studies.planner.hashing import Hashing
 from ackclock.studies.planner.situation import Situation, read_situation
 from ackclock.studies.planner.upgrades import most_carried, upgrades
-from ackclock.studies.planner.utilisation import utilisation
+from ackclock.studies.planner.utilisation import Utilisation, utilisation
 from ackclock.studies.planner.weights import least_utilisation, search
 
 if TYPE_CHECKING:
@@ -463,3 +464,13 @@ def test_each_question_is_a_command_with_a_page(tmp_path: Path, arguments: list[
     assert run.output.startswith("ring: 4 nodes, 4 links, 3 demands")
     assert "<svg" in (out / "index.html").read_text()
     assert json.loads((out / "plan.json").read_text())["network"] == "ring"
+
+
+def test_of_links_with_one_95th_percentile_the_one_with_the_greater_mean_is_busier():
+    """Each is full in two of 20 intervals; in the others they have 1, 5 and 3 of 10."""
+    rest = np.array([1.0, 5.0, 3.0, 9.0])
+    loads = np.tile(rest, (20, 1))
+    loads[:2, :3] = 10.0
+    found = Utilisation(SimpleNamespace(capacity=np.full(4, 10.0)), loads, np.zeros(20))
+    assert found.percentile(95).tolist() == pytest.approx([1, 1, 1, 0.9])
+    assert found.busiest() == [1, 2, 0, 3]

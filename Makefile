@@ -22,8 +22,6 @@ CARGO_TEST := cargo test --workspace --exclude ackclock-py
 PYTEST_CORES := -n logical --maxprocesses 8 --dist loadfile
 # `make test` draws the same random cases each time; `make test-full` and `make fuzz` draw new ones.
 test: export PROPTEST_RNG_SEED := 1
-# What compiles one crate again sooner takes half as long again the first time: it is for who has compiled tests with cargo.
-test: export CARGO_INCREMENTAL := $(if $(wildcard target/debug/incremental),1,0)
 RUST := Cargo.toml Cargo.lock $(shell find crates -path crates/ackclock-stacks -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .PHONY: help setup setup-dev core demo test test-full lint bench bench-check fuzz chaos audit mutants stacks guests docs html web test-web wheels test-wheel npm crates publish-crates site sbom recipes \
@@ -72,10 +70,13 @@ core:
 demo: setup ## a real network, 120 TCP flows, four queues: figures and a page in out/demo
 	$(BIN)/ackclock demo --out out/demo
 
+# What compiles one crate again sooner takes half as long again the first time: it is for who has compiled tests with cargo.
+TEST_ONCE := CARGO_INCREMENTAL=$(if $(wildcard target/debug/incremental),1,0) $(CARGO_TEST)
+
 # Without `--tests` cargo reads each crate once more for programs in its documentation; there are none.
 test: core ## all tests that take seconds
-	$(CARGO_TEST) --tests
-	$(if $(DATA),$(CARGO_TEST) --tests -- --ignored needs_data::,@echo "no reference data (ACKCLOCK_DATA): tests that need them were ignored")
+	$(TEST_ONCE) --tests
+	$(if $(DATA),$(TEST_ONCE) --tests -- --ignored needs_data::,@echo "no reference data (ACKCLOCK_DATA): tests that need them were ignored")
 	$(BIN)/python -m pytest -m "not slow" $(PYTEST_CORES)
 
 test-full: core ## all tests

@@ -118,11 +118,11 @@ def centre_flows(rng: random.Random, net: Scenario, cc: str, duration: float) ->
     if rng.random() < 0.6:
         hosts = 16 if net["kind"] == "fat-tree" else net["leaves"] * net["hosts"]
         load = rng.uniform(0.02, 0.6) * net["rate"] * hosts
-        sizes = rng.choice(["hadoop", "web-search"])
+        workload = rng.choice(["hadoop", "web-search"])
         generator = {
             "kind": "poisson",
             "load": load,
-            "sizes": {"kind": "measured", "workload": sizes},
+            "sizes": {"kind": "measured", "workload": workload},
             "until": duration * rng.uniform(0.2, 1),
         }
         made["traffic"].append(

@@ -163,6 +163,7 @@ def test_distances_are_parts_of_the_nearest_bound():
 def test_the_page_has_verdicts_and_what_only_people_answer(saved):
     _, _, output = saved
     assert "aimd: of 3 requirements 1 met, 2 text needed." in output
+    assert "tier fast; beside Reno, CUBIC, BBRv3." in output
     security = next(line for line in output.splitlines() if "Security" in line)
     assert "text needed" in security
 

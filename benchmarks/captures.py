@@ -27,7 +27,7 @@ from ackclock.captures.calibrate.fitting import improve
 from ackclock.captures.calibrate.search import CandidateSender, search
 from ackclock.captures.identify.identification import identify
 from ackclock.captures.read.read import read_trace
-from ackclock.emulation.emulate import emulate
+from ackclock.peers.emulate.emulate import emulate
 
 GOALS = {"rate": 0.03, "base": 0.02, "buffer": 0.15}
 CONTROLS = ("reno", "cubic", "htcp", "highspeed", "illinois", "bbr", "compound", "westwood")

@@ -17,7 +17,7 @@ import os
 import sys
 from pathlib import Path
 
-from ackclock.emulation.namespaces import MTU, RefusedError
+from ackclock.peers.emulate.namespaces import MTU, RefusedError
 from linux_link import files
 from linux_link.record import Case, describe, prepare, record, summarise
 

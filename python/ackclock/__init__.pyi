@@ -49,9 +49,6 @@ from .catalogue.user_types import (
     Verdict,
     Window,
 )
-from .emulation.emulate import (
-    emulate,
-)
 from .engines import (
     fluid,
 )
@@ -79,6 +76,9 @@ from .experiments.statistics import (
 from .experiments.sweeps import (
     Sweep,
     sweep,
+)
+from .peers.emulate.emulate import (
+    emulate,
 )
 from .results.run import (
     Run,

@@ -123,7 +123,8 @@ def test_what_prints_or_saves_json_cannot_write_nan():
     """`json.dumps` writes NaN by itself; `json_text` writes null."""
     package = Path(ackclock.__file__).parent
     places = [
-        package / name for name in ("cli", "results", "dossier/write/report.py", "emulation/run.py")
+        package / name
+        for name in ("cli", "results", "dossier/write/report.py", "peers/emulate/run.py")
     ]
     places += [package / "reproduce/write" / f"{name}.py" for name in ("artifact", "folder")]
     files = [file for at in places for file in (sorted(at.rglob("*.py")) if at.is_dir() else [at])]

@@ -581,8 +581,8 @@ def test_what_shipped_code_cannot_replay_is_said_before_anything_is_proved(
 @pytest.mark.slow
 def test_a_counterexample_runs_with_the_sender_of_a_library(monkeypatch):
     """Our Copa in the place of a library's control: the same packets again."""
+    from ackclock.peers import shipped
     from ackclock.prove import elsewhere
-    from ackclock.studies.differ import shipped
 
     monkeypatch.setattr(elsewhere, "_libraries", lambda _: ["mine"])
     monkeypatch.setattr(shipped, "swap_controls", lambda scenario, _: scenario)
@@ -595,7 +595,7 @@ def test_a_counterexample_runs_with_the_sender_of_a_library(monkeypatch):
 
 
 def test_a_kernel_without_such_a_control_is_said_before_anything_is_proved(monkeypatch, capsys):
-    from ackclock.emulation import controls
+    from ackclock.peers.emulate import controls
 
     monkeypatch.setattr(controls, "available", list)
     arguments = ["aimd", "--property", "loss-above=2", "--replay", "kernel"]

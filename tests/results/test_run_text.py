@@ -131,7 +131,7 @@ def test_flows_of_part_of_the_measured_time_have_their_rate_in_their_time():
 
 
 def test_an_emulated_link_that_waits_less_than_the_clock_counts_does_not_wait():
-    from ackclock.emulation.run import EmulatedRun
+    from ackclock.peers.emulate.run import EmulatedRun
 
     run = made(links=[link("a", 0.5, delay_mean_s=88.64e-12), link("b", 0.2, delay_mean_s=2e-9)])
     emulated = EmulatedRun(run.scenario, run.summary, run.tables)

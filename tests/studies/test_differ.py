@@ -13,6 +13,8 @@ import ackclock as ac
 from ackclock.catalogue import schema
 from ackclock.cli.main import cli
 from ackclock.errors import Problem
+from ackclock.peers.registry import read_peers
+from ackclock.peers.shipped import swap_controls
 from ackclock.studies.differ.differ import differ
 from ackclock.studies.differ.measure import (
     DivergencePlace,
@@ -22,8 +24,6 @@ from ackclock.studies.differ.measure import (
     known_since,
     part,
 )
-from ackclock.studies.differ.peers import read_peers
-from ackclock.studies.differ.shipped import swap_controls
 
 SCENARIO = """
 duration = "12 s"
@@ -141,8 +141,8 @@ def test_a_scenario_without_a_control_of_the_peer_is_refused():
 
 
 def test_a_peer_is_compared_with_the_scenario_that_it_names(monkeypatch):
+    from ackclock.peers.registry import PreparedPeer
     from ackclock.studies.differ import differ as study
-    from ackclock.studies.differ.peers import PreparedPeer
 
     def run(seed):
         done = scenario("cubic").replace(**{"record.tables": ["windows"]}).with_seed(seed).run()
@@ -163,8 +163,8 @@ def test_a_peer_is_compared_with_the_scenario_that_it_names(monkeypatch):
 
 
 def test_without_a_choice_all_that_can_run_it_are_compared_and_the_others_named(monkeypatch):
-    from ackclock.studies.differ import peers as registry
-    from ackclock.studies.differ.peers import Options, PreparedPeer, prepare_all
+    from ackclock.peers import registry
+    from ackclock.peers.registry import Options, PreparedPeer, prepare_all
 
     def make(peer, case, _):
         if peer == "ns2":
@@ -244,8 +244,8 @@ def test_windows_looked_at_at_intervals_are_the_last_of_each():
 
 @pytest.mark.slow
 def test_the_kernel_is_compared_with_era_linux():
-    from ackclock.emulation.emulate import emulate
-    from ackclock.studies.differ.linux import describe
+    from ackclock.peers.emulate.emulate import emulate
+    from ackclock.peers.linux import describe
 
     two = scenario("cubic").replace(
         **{"flows[*].transport": None, "flows[1].cc": "aimd", "duration": 2, "warmup": 0.5}

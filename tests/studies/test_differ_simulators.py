@@ -12,11 +12,11 @@ from click.testing import CliRunner
 import ackclock as ac
 from ackclock.cli.main import cli
 from ackclock.errors import AckclockError, UnsupportedError
+from ackclock.peers.ns3.run import flags_of
+from ackclock.peers.program import find, run_program
+from ackclock.peers.registry import Options, named_paths
 from ackclock.studies.differ.differ import differ
-from ackclock.studies.differ.peers import Options, named_paths
-from ackclock.studies.differ.simulators.events import meet
-from ackclock.studies.differ.simulators.ns3_peer import flags_of
-from ackclock.studies.differ.simulators.program import find, run_program
+from ackclock.studies.differ.meeting import meet
 
 NEEDS_NS = pytest.mark.skipif(
     shutil.which("ns") is None, reason="the command ns of ns-2.35 is not installed"
@@ -109,8 +109,8 @@ def test_another_control_parts_from_ns2_at_its_first_cut():
     # Here the window keeps 0.7 at a loss, in the script half of it.
     import dataclasses
 
+    from ackclock.peers.registry import prepare
     from ackclock.studies.differ import differ as study
-    from ackclock.studies.differ.peers import prepare
 
     def prepared(peer, case, options):
         changed = case.replace(**{"flows[*].cc": {"kind": "aimd", "b": 0.7}})

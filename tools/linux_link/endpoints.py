@@ -17,8 +17,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from ackclock.emulation import tcp_info
-from ackclock.emulation.namespaces import (
+from ackclock.peers.emulate import tcp_info
+from ackclock.peers.emulate.namespaces import (
     RefusedError,
     die_with,
     enter_network_namespace,

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ackclock.emulation.namespaces import (
+from ackclock.peers.emulate.namespaces import (
     MTU,
     RefusedError,
     become_root_of_a_user_namespace,
     sleep_precisely,
 )
-from ackclock.emulation.tcp_info import TcpInfo
+from ackclock.peers.emulate.tcp_info import TcpInfo
 from linux_link import endpoints
 from linux_link.link import Passed, Path, carry
 

@@ -55,7 +55,7 @@ def emulate(
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
     from ackclock._util.progress import Bar
-    from ackclock.emulation.emulate import emulate as work
+    from ackclock.peers.emulate.emulate import emulate as work
 
     scenario = load_scenario(file, changes)
     if seed is not None:

@@ -8,7 +8,7 @@ import click
 
 from ackclock._util.text_table import printable
 from ackclock.cli.options import FILE, QUIET, SET, load_scenario
-from ackclock.scenario.simulators.registry import SIMULATORS
+from ackclock.peers.simulators import SIMULATORS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def export(
     What the simulator does otherwise is named on standard error, a sentence each; a scenario with
     what it cannot express is refused. `ackclock differ` also runs the program and compares.
     """
-    from ackclock.scenario.simulators.registry import write_for
+    from ackclock.peers.simulators import write_for
 
     written = write_for(load_scenario(file, changes), simulator)
     if not quiet:

@@ -57,7 +57,7 @@ def check_elsewhere(where: Where, relation: Relation, values: Mapping[str, Fract
     if where == "stacks":
         _libraries(relation.name)
         return
-    from ackclock.emulation import controls
+    from ackclock.peers.emulate import controls
 
     name = controls.KERNEL.get(relation.name)
     if name not in controls.available():
@@ -66,7 +66,7 @@ def check_elsewhere(where: Where, relation: Relation, values: Mapping[str, Fract
 
 def _libraries(control: str) -> list[str]:
     from ackclock.catalogue import schema
-    from ackclock.studies.differ.shipped import CONTROLS
+    from ackclock.peers.shipped import CONTROLS
 
     peers = [peer for peer, controls in CONTROLS.items() if control in controls]
     if not peers:
@@ -117,7 +117,7 @@ def replay_elsewhere(
     packets = packets_of(data)
     if where == "kernel":
         return {"kernel": _in_kernel(data, claim, packets)}
-    from ackclock.studies.differ.shipped import CONNECTIONS, swap_controls
+    from ackclock.peers.shipped import CONNECTIONS, swap_controls
 
     result = {}
     for peer in _libraries(relation.name):
@@ -129,7 +129,7 @@ def replay_elsewhere(
 
 def _in_kernel(data: dict[str, Any], claim: PathClaim, packets: int) -> Replay:
     """Run a counterexample in real time with the kernel's TCP, whose first window is its own."""
-    from ackclock.emulation.emulate import emulate
+    from ackclock.peers.emulate.emulate import emulate
 
     theirs = {"initial_window", "initial_ssthresh", "delayed_ack", "accecn"}
     flows = [

@@ -63,15 +63,15 @@ def differ(
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
     from ackclock._util.progress import Bar
-    from ackclock.studies.differ import peers
+    from ackclock.peers import registry
     from ackclock.studies.differ.differ import Difference
     from ackclock.studies.differ.differ import differ as work
 
     if out is not None:
         may_replace(out, Difference.MARKER)
     scenario = load_scenario(file, changes)
-    names = None if against is None else peers.read_peers(against)
-    options = peers.Options(peers.named_paths(paths), time_limit)
+    names = None if against is None else registry.read_peers(against)
+    options = registry.Options(registry.named_paths(paths), time_limit)
     with Bar("differ", is_shown=not quiet and not as_json) as progress:
         difference = work(
             scenario, names, reps=reps, tolerance=tolerance, options=options, progress=progress

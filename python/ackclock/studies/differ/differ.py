@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ackclock._util.text_table import table
+from ackclock.peers.registry import Options, prepare, prepare_all
 from ackclock.studies.differ.measure import (
     LINK_QUANTITIES,
     QUANTITIES,
@@ -25,16 +26,15 @@ from ackclock.studies.differ.measure import (
     states_of,
     trace,
 )
-from ackclock.studies.differ.peers import Options, prepare, prepare_all
-from ackclock.studies.differ.simulators.events import Meeting, meet
+from ackclock.studies.differ.meeting import Meeting, meet
 from ackclock.studies.outcome import StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ackclock.peers.registry import PreparedPeer
     from ackclock.results.run import Run
     from ackclock.scenario.scenario import Scenario
-    from ackclock.studies.differ.peers import PreparedPeer
 
 __all__ = ["Difference", "Peer", "QuantityRow", "differ"]
 
@@ -308,7 +308,7 @@ def differ(
     scenario
         The scenario.
     peers
-        Names of `ackclock.studies.differ.peers.PEERS`; left out: all that can run the scenario.
+        Names of `ackclock.peers.registry.PEERS`; left out: all that can run the scenario.
     reps
         Runs of each, with seeds one after another; one is enough where nothing is random.
     tolerance

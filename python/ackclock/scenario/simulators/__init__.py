@@ -1,1 +1,0 @@
-"""The same scenario written out for other simulators, from its compiled plan."""

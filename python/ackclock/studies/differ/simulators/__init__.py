@@ -1,1 +1,0 @@
-"""Other simulators as peers: the scenario written out, run as a program, its files read back."""

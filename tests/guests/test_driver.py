@@ -86,7 +86,7 @@ def test_as_many_datagrams_as_are_allowed_are_no_fault():
     assert len(answer.datagrams) == driver.MOST_DATAGRAMS
 
 
-def test_a_guest_is_greeted_by_the_versions_that_are_spoken():
+def test_a_guest_is_greeted_by_the_versions_of_both_ends():
     ready = struct.pack("<HIB", 3, 5, 2) + b"me"
     guest = Silent((driver.READY, ready))
     assert guest.greet(2, 3) == (3, 5, "me")
@@ -98,7 +98,7 @@ def test_a_guest_is_greeted_by_the_versions_that_are_spoken():
 
 
 class Scripted:
-    """An end that answers from a list, and keeps what it is told."""
+    """An end that answers from a list, and keeps what it gets."""
 
     def __init__(self, *answers):
         self.answers, self.events, self.log = list(answers), [], []

@@ -247,11 +247,11 @@ def test_fair_queueing_saves_what_the_others_lost_without_it(ring: Situation) ->
 def test_a_report_answers_each_question_once_and_says_why_one_has_no_answer(
     ring: Situation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = {}
+    requested = {}
 
     def answer(name: str):
         def work(situation: Situation, step=None, *, progress=None, **words):
-            asked[name] = words
+            requested[name] = words
             (step or progress)(0.5)
             if name == "failures":
                 raise ScenarioError([Problem("x", "it is too large"), Problem("y", "or odd")])
@@ -270,9 +270,9 @@ def test_a_report_answers_each_question_once_and_says_why_one_has_no_answer(
     report = overview(ring, count=9, factor=4.0, tries=5, seed=6, memory=7, progress=parts.append)
     assert parts == [0.125, 0.375, 0.625, 0.875]
     # No more links than there are.
-    assert asked["upgrades"] == {"count": 4, "factor": 4.0, "memory": 7}
-    assert asked["weights"] == {"tries": 5, "seed": 6}
-    assert asked["failures"] == {"memory": 7}
+    assert requested["upgrades"] == {"count": 4, "factor": 4.0, "memory": 7}
+    assert requested["weights"] == {"tries": 5, "seed": 6}
+    assert requested["failures"] == {"memory": 7}
     assert list(report.sections) == ["load", "upgrades", "weights"]
     assert report.without == {"failures": "it is too large; or odd"}
     data = report.to_data()

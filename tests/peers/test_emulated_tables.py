@@ -12,9 +12,9 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("emulation needs Linux", allow_module_level=True)
 
+from ackclock.errors import UnsupportedError
 from ackclock.peers.emulate import capture, channel, controls, end, run
 from ackclock.peers.emulate.measurements import EmulatedMeasurements
-from ackclock.errors import UnsupportedError
 
 
 def flow(name, **changes):

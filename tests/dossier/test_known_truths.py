@@ -8,10 +8,10 @@ from ackclock.dossier.bind import BoundControl, bound, read_control
 from ackclock.dossier.read import read
 from ackclock.dossier.run import DossierTask, evaluate
 from ackclock.errors import AckclockError, Problem, ScenarioError
-from ackclock.reproduce.run.studies import Means
+from ackclock.reproduce.run.studies import RunOptions
 
 FILE = f"{Path(__file__).with_name('dossier_controls.py')}"
-MEANS = Means(workers=1, store=False, progress=False)
+QUIET = RunOptions(workers=1, store=False, progress=False)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def rows():
         if key not in known:
             beside = {"Reno": "aimd"} if others is None else others
             task = DossierTask(profile, read_control(control, Path()), beside, only=only, reps=reps)
-            done = evaluate(task, MEANS)
+            done = evaluate(task, QUIET)
             known[key] = {row.requirement.id: row for row in done.rows}
         return known[key]
 

@@ -14,7 +14,7 @@ from ackclock.reproduce.paper import Parameter
 from ackclock.reproduce.read.folder import read
 from ackclock.reproduce.run.inference import load
 from ackclock.reproduce.run.reproduction import reproduce
-from ackclock.reproduce.run.studies import Means
+from ackclock.reproduce.run.studies import RunOptions
 from ackclock.reproduce.search import surrogate
 from ackclock.reproduce.search.agreement import compare_votes
 from ackclock.reproduce.search.conflicts import find_conflicts
@@ -43,8 +43,8 @@ def paper(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(paper, tmp_path_factory):
-    means = Means(store=tmp_path_factory.mktemp("store"), progress=False)
-    return search(plan(find_space(read(paper), "fast"), "fast", 64, None), means)
+    options = RunOptions(store=tmp_path_factory.mktemp("store"), progress=False)
+    return search(plan(find_space(read(paper), "fast"), "fast", 64, None), options)
 
 
 @pytest.mark.slow
@@ -68,8 +68,8 @@ def test_the_first_tier_alone_gives_shares_and_no_verdict(paper, found, tmp_path
     shutil.copytree(paper, at)
     study = at / "scenarios" / "rates.toml"
     study.write_text(study.read_text() + "\n[tiers.first]\nset = {}\n")
-    means = Means(store=tmp_path / "store", progress=False)
-    cheap = search(plan(find_space(read(at), "first"), "first", 64, None), means)
+    options = RunOptions(store=tmp_path / "store", progress=False)
+    cheap = search(plan(find_space(read(at), "first"), "first", 64, None), options)
     assert cheap.values == found.values  # the formula has no seeds, so all tiers agree
     names = [claim.id for claim in found.space.claims]
     assert [cheap.share(name) for name in names] == [found.share(name) for name in names]
@@ -116,8 +116,8 @@ def test_accepted_points_are_drawn_bold_in_front_of_those_only_tried(found):
 def test_standings_follow_from_a_search(found, paper, tmp_path):
     write(found, tmp_path / "found", "ackclock forensics rates")
     data = read(paper)
-    means = Means(store=False, progress=False)
-    done = reproduce(data, means=means, inference=load(data, tmp_path / "found"))
+    options = RunOptions(store=False, progress=False)
+    done = reproduce(data, options=options, inference=load(data, tmp_path / "found"))
     standings = {result.claim.id: result.standing.name for result in done.claims}
     assert standings == {
         "low": "undetermined", "medium": "undetermined", "high": "undetermined",
@@ -135,7 +135,7 @@ def test_the_same_search_is_the_same_to_the_byte_and_runs_nothing_again(found, p
     ran = []
     again = search(
         plan(find_space(read(paper), "fast"), "fast", 64, None),
-        Means(store=False, progress=False, report=ran.append),
+        RunOptions(store=False, progress=False, report=ran.append),
     )
     assert as_data(again, "c") == as_data(found, "c")
     # 64, 16 and 4 points, the defaults at each rung, and two judgements.

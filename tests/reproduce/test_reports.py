@@ -10,7 +10,7 @@ from ackclock.reproduce.read.folder import PAPERS, read
 from ackclock.reproduce.run.inference import ClaimFound, Inference
 from ackclock.reproduce.run.reproduction import reproduce
 from ackclock.reproduce.run.standing import STANDINGS
-from ackclock.reproduce.run.studies import Means
+from ackclock.reproduce.run.studies import RunOptions
 from ackclock.reproduce.write.folder import write
 from ackclock.reproduce.write.html import index_page
 from ackclock.reproduce.write.opening import sentences
@@ -35,11 +35,11 @@ def said():
 
 @pytest.fixture(scope="module")
 def done(paper, said, tmp_path_factory):
-    means = Means(store=tmp_path_factory.mktemp("store"), progress=False, report=said.append)
+    options = RunOptions(store=tmp_path_factory.mktemp("store"), progress=False, report=said.append)
     found = Inference(
         {"recovery": "reno"}, {"S-6": ClaimFound(0.25, False, ("min-rto",), points=64, alike=1.0)}
     )
-    return reproduce(read(paper), means=means, inference=found)
+    return reproduce(read(paper), options=options, inference=found)
 
 
 def test_undecided_claims_get_more_replicates_up_to_the_limit_that_the_paper_states(done, said):
@@ -83,9 +83,9 @@ def test_totals_of_runs_are_given_without_reading_tables_of_flows(paper, tmp_pat
     from ackclock.reproduce.run.studies import run_study, sweep_of, tables_of
 
     data = read(paper)
-    means = Means(store=tmp_path / "store", progress=False)
+    options = RunOptions(store=tmp_path / "store", progress=False)
     made = sweep_of(data, data.studies["loss"], "fast")
-    result = made.run(store=means.store, progress=False)
+    result = made.run(store=options.store, progress=False)
     want = result.values("mean(flows.goodput_bps)").drop_columns(["value"])
 
     def refuse(self):
@@ -95,4 +95,6 @@ def test_totals_of_runs_are_given_without_reading_tables_of_flows(paper, tmp_pat
     monkeypatch.setattr(SweepResult, "summaries", property(refuse))
     runs = tables_of(result)["runs"]
     assert runs.select(want.column_names).equals(want)
-    assert run_study(data, data.studies["loss"], "fast", means).provenance["runs"] == want.num_rows
+    assert (
+        run_study(data, data.studies["loss"], "fast", options).provenance["runs"] == want.num_rows
+    )

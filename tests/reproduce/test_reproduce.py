@@ -18,10 +18,10 @@ from ackclock.reproduce.read.folder import PAPERS, names, read
 from ackclock.reproduce.run.predict import REST
 from ackclock.reproduce.run.reproduction import reproduce
 from ackclock.reproduce.run.sensitivity import sensitivity
-from ackclock.reproduce.run.studies import Means, run_study
+from ackclock.reproduce.run.studies import RunOptions, run_study
 from ackclock.reproduce.write.folder import write
 
-QUIET = Means(store=False, progress=False)
+QUIET = RunOptions(store=False, progress=False)
 KEYS = [
     "id",
     "statement",
@@ -47,7 +47,7 @@ KEYS = [
 
 @pytest.fixture(scope="module")
 def example():
-    return reproduce(read("example"), means=QUIET)
+    return reproduce(read("example"), options=QUIET)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_the_page_opens_from_disk_without_a_network(folder):
 
 @pytest.mark.slow
 def test_the_same_again_is_the_same_to_the_byte(example, folder, tmp_path):
-    again = write(reproduce(read("example"), means=QUIET), tmp_path / "again")
+    again = write(reproduce(read("example"), options=QUIET), tmp_path / "again")
     files = sorted(p.relative_to(folder) for p in folder.rglob("*") if p.is_file())
     assert len(files) == 12
     for file in files:
@@ -159,7 +159,7 @@ def test_what_needs_no_run_of_packets_or_flows_comes_out_as_expected(name):
     ]
     if not chosen:
         pytest.skip("every claim of this paper that can be checked needs runs")
-    done = reproduce(paper, claims=chosen, means=QUIET)
+    done = reproduce(paper, claims=chosen, options=QUIET)
     for result in done.claims:
         if result.claim.id in chosen:
             expected = "deviates" if result.claim.known_deviation else "reproduced"
@@ -175,7 +175,7 @@ def engine(study):
 def test_the_fast_tier_judges_every_claim(name):
     paper = read(name)
     left_out = {name for name, study in paper.studies.items() if "fast" in study.skipped}
-    done = reproduce(paper, means=QUIET)
+    done = reproduce(paper, options=QUIET)
     for result in done.claims:
         assert result.verdict in ("reproduced", "deviates", "not-checkable")
         assert result.verdict == "reproduced" or result.reason, result.claim.id
@@ -200,7 +200,7 @@ def test_every_claim_and_pair_of_the_papers_has_an_entry():
 def test_a_study_that_a_tier_leaves_out_is_reported(paper):
     study = paper / "scenarios" / "loss.toml"
     study.write_text(study.read_text().replace("[tiers.fast]", '[tiers.fast]\nskip = "hours"'))
-    done = reproduce(read(paper), means=QUIET)
+    done = reproduce(read(paper), options=QUIET)
     assert claim(done, "S-2").verdict == "not-checkable"
     assert claim(done, "S-2").reason == "hours (study loss)"
     assert claim(done, "S-1").verdict == "reproduced"
@@ -208,7 +208,7 @@ def test_a_study_that_a_tier_leaves_out_is_reported(paper):
 
 
 def test_a_figure_alone_runs_only_its_studies(paper):
-    done = reproduce(read(paper), figures=["3"], means=QUIET)
+    done = reproduce(read(paper), figures=["3"], options=QUIET)
     assert list(done.studies) == ["loss"]
     assert claim(done, "S-1").reason.startswith("not run: only a part")
     assert done.command == "ackclock reproduce mine --figure=3 --tier fast"
@@ -220,7 +220,7 @@ def edited(folder, name, old, new):
     assert old in text
     file.write_text(text.replace(old, new))
     with pytest.raises(AckclockError) as caught:
-        reproduce(read(folder), means=QUIET)
+        reproduce(read(folder), options=QUIET)
     return str(caught.value).replace(f"{folder}/", "")
 
 
@@ -299,7 +299,7 @@ def test_what_is_wrong_with_a_paper_is_reported_with_file_and_key(paper, name, o
 @pytest.mark.slow
 def test_sensitivity_finds_where_a_claim_holds(paper):
     data = read(paper)
-    done = sensitivity(data, "S-4", means=QUIET)
+    done = sensitivity(data, "S-4", options=QUIET)
     assert [trial.label for trial in done.trials] == [
         "defaults",
         "recovery = newreno",
@@ -309,16 +309,16 @@ def test_sensitivity_finds_where_a_claim_holds(paper):
     assert sum(len(values) for values in held.values()) == 3
     assert "recovery = reno" in str(done)
     with pytest.raises(UnsupportedError, match="S-1 rests on no unstated parameter"):
-        sensitivity(data, "S-1", means=QUIET)
+        sensitivity(data, "S-1", options=QUIET)
     with pytest.raises(UnsupportedError, match="S-7 is not checkable"):
-        sensitivity(data, "S-7", means=QUIET)
+        sensitivity(data, "S-7", options=QUIET)
 
 
 @pytest.mark.slow
 def test_sensitivity_by_pairs_tries_every_pair(paper, tmp_path):
     from ackclock.reproduce.write import sensitivity as report
 
-    done = sensitivity(read(paper), "S-6", means=QUIET, pairs=True)
+    done = sensitivity(read(paper), "S-6", options=QUIET, pairs=True)
     # Defaults, 2 + 2 alone, 2 x 2 together.
     assert len(done.trials) == 9
     at = report.write(done, tmp_path / "s")
@@ -417,8 +417,8 @@ def test_an_artifact_reruns_to_the_same_bytes(paper, tmp_path):
     from ackclock.reproduce.write.artifact import pack
 
     (tmp_path / "b").mkdir()
-    file = pack(read(paper), tmp_path / "a.tar.gz", tier="fast", means=QUIET)
-    other = pack(read(paper), tmp_path / "b" / "a.tar.gz", tier="fast", means=QUIET)
+    file = pack(read(paper), tmp_path / "a.tar.gz", tier="fast", options=QUIET)
+    other = pack(read(paper), tmp_path / "b" / "a.tar.gz", tier="fast", options=QUIET)
     assert file.read_bytes() == other.read_bytes()
     with tarfile.open(file) as tar:
         tar.extractall(tmp_path / "unpacked", filter="data")

@@ -18,9 +18,9 @@ from ackclock.reproduce.run.inference import (
     paper_hash,
 )
 from ackclock.reproduce.run.reproduction import reproduce
-from ackclock.reproduce.run.studies import Means, sweep_of
+from ackclock.reproduce.run.studies import RunOptions, sweep_of
 
-QUIET = Means(store=False, progress=False)
+QUIET = RunOptions(store=False, progress=False)
 
 HEAD = """
 [[reading]]
@@ -72,7 +72,7 @@ def paper(tmp_path):
 
 
 def results(folder, **more):
-    done = reproduce(read(folder), means=QUIET, **more)
+    done = reproduce(read(folder), options=QUIET, **more)
     return {result.claim.id: result for result in done.claims}
 
 
@@ -177,7 +177,7 @@ def test_standings_follow_from_verdict_data_tier_and_search(paper):
     assert "x decide" in reason
     long = results(folder)["long"]
     assert long.reason == "not judged in this tier: needs 50 s"
-    full = reproduce(read(folder), tier="full", means=QUIET)
+    full = reproduce(read(folder), tier="full", options=QUIET)
     assert next(r for r in full.claims if r.claim.id == "long").verdict == "deviates"
 
 
@@ -269,7 +269,7 @@ reason = "rounding"
         read(folder)
     (folder / "unstated.toml").write_text(LABELLED.replace("over.rtt", "over.rtl"))
     with pytest.raises(PaperError, match="leads nowhere in the study's file"):
-        reproduce(read(folder), means=QUIET)
+        reproduce(read(folder), options=QUIET)
 
 
 def test_a_value_that_an_unstated_parameter_replaces_is_refused(paper):
@@ -305,7 +305,7 @@ where = "6"
 same_as = ["1"]
 """
     folder = paper(claim("1", (5,), "{ at_least = 8 }") + again)
-    done = reproduce(read(folder), means=QUIET, claims=["2"])
+    done = reproduce(read(folder), options=QUIET, claims=["2"])
     found = {result.claim.id: result for result in done.claims}
     # A request for what repeats judges what it repeats.
     assert found["1"].outcome == "missed"
@@ -323,7 +323,7 @@ same_as = ["1"]
 
 def test_errata_are_counted_beside_claims(paper):
     folder = paper(claim("1", (9,), "{ at_least = 8 }"), claim("E1", (5,), "{ below = 8 }"))
-    done = reproduce(read(folder), means=QUIET)
+    done = reproduce(read(folder), options=QUIET)
     assert (done.count_standing("holds"), done.count_standing("erratum")) == (1, 1)
     assert done.orders["met"] == 1
 
@@ -373,7 +373,7 @@ measure = '''SELECT replicate, loss AS at, loss AS x, avg(goodput_bps) AS y
 FROM loss.flows GROUP BY replicate, loss'''
 expect = { below = 0 }
 """)
-    done = reproduce(read(at), means=QUIET, claims=["rank"])
+    done = reproduce(read(at), options=QUIET, claims=["rank"])
     found = {result.claim.id: result for result in done.claims}["rank"]
     assert found.verdict == "reproduced"
     assert found.results[0].measured == -1

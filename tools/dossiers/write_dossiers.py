@@ -85,7 +85,7 @@ def run(names: Sequence[str], store: str | None, only: str | None = None) -> Non
     from ackclock.catalogue.schema import catalogue
     from ackclock.dossier.bind import read_control
     from ackclock.dossier.run import DossierTask, evaluate
-    from ackclock.reproduce.run.studies import Means
+    from ackclock.reproduce.run.studies import RunOptions
 
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], check=True, capture_output=True, text=True
@@ -105,7 +105,7 @@ def run(names: Sequence[str], store: str | None, only: str | None = None) -> Non
             with_audits=False,
             only=(only,) if only else (),
         )
-        results = evaluate(task, Means(store=store, progress=False))
+        results = evaluate(task, RunOptions(store=store, progress=False))
         rows = {}
         for row in results.rows:
             one = row.decisive

@@ -25,7 +25,7 @@ from ackclock.cli.options import (
 
 if TYPE_CHECKING:
     from ackclock.reproduce.paper import PaperData
-    from ackclock.reproduce.run.studies import Means
+    from ackclock.reproduce.run.studies import RunOptions
 
 __all__ = ["artifact", "forensics", "reproduce"]
 
@@ -89,12 +89,12 @@ def reproduce(
     if pairs and not sensitivity:
         raise click.UsageError("--pairs goes with --sensitivity CLAIM")
     read_all = [read(paper) for paper in paper_names]
-    means = _means(workers, cluster, store, quiet=quiet or as_json)
+    options = _run_options(workers, cluster, store, quiet=quiet or as_json)
     if dry_run:
-        _dry_run(read_all, tier, means, figures, claims, as_json=as_json)
+        _dry_run(read_all, tier, options, figures, claims, as_json=as_json)
         return
     if sensitivity:
-        _sensitivity(read_all[0], sensitivity, tier, means, out, pairs=pairs, as_json=as_json,
+        _sensitivity(read_all[0], sensitivity, tier, options, out, pairs=pairs, as_json=as_json,
                      quiet=quiet)  # fmt: skip
         return
     is_partial = bool(figures or claims)
@@ -103,7 +103,7 @@ def reproduce(
     for paper in read_all:
         folder = _folder(out, paper, several=several, parts=is_partial)
         outcome = _one(
-            paper, tier, figures, claims, means, folder, inferred, quiet=quiet or as_json
+            paper, tier, figures, claims, options, folder, inferred, quiet=quiet or as_json
         )
         printed.append(outcome[0])
         unexpected += outcome[1]
@@ -123,11 +123,13 @@ def _folder(out: Path | None, paper: PaperData, *, several: bool, parts: bool) -
     return (out or Path("reproductions")) / (f"{paper.name}.part" if parts else paper.name)
 
 
-def _means(workers: int | None, cluster: str | None, store: Path | None, *, quiet: bool) -> Means:
+def _run_options(
+    workers: int | None, cluster: str | None, store: Path | None, *, quiet: bool
+) -> RunOptions:
     from ackclock._util.command_line import command_line
-    from ackclock.reproduce.run.studies import Means
+    from ackclock.reproduce.run.studies import RunOptions
 
-    return Means(
+    return RunOptions(
         workers=workers,
         cluster=cluster,
         store=store,
@@ -142,7 +144,7 @@ def _one(
     tier: str,
     figures: tuple[str, ...],
     claims: tuple[str, ...],
-    means: Means,
+    options: RunOptions,
     folder: Path,
     inferred: Path | None,
     *,
@@ -160,7 +162,7 @@ def _one(
     may_replace(folder, MARKER)
     inference = load(paper, inferred)
     reproduction = reproduce(
-        paper, tier=tier, figures=figures, claims=claims, means=means, inference=inference
+        paper, tier=tier, figures=figures, claims=claims, options=options, inference=inference
     )
     write(reproduction, folder)
     if not quiet:
@@ -181,7 +183,7 @@ def _index(folder: Path) -> None:
 def _dry_run(
     papers: list[PaperData],
     tier: str,
-    means: Means,
+    options: RunOptions,
     figures: tuple[str, ...],
     claims: tuple[str, ...],
     *,
@@ -195,15 +197,15 @@ def _dry_run(
     from ackclock.reproduce.run.predict import predict_rest, predict_studies
     from ackclock.reproduce.run.reproduction import find_wanted
 
-    opened_store = look(means.store)
+    opened_store = look(options.store)
     wanted = [(paper, *find_wanted(paper, figures, claims)) for paper in papers]
     studies = sum(len(needed) for *_, needed in wanted)
     rows: list[dict[str, Any]] = []
-    workers = means.workers or cores()
+    workers = options.workers or cores()
     for paper, drawn, judged, needed in wanted:
         costs = list(
             predict_studies(
-                paper, tier, means, opened_store, studies=needed, claims=judged, of=studies
+                paper, tier, options, opened_store, studies=needed, claims=judged, of=studies
             )
         )
         drawable = [figure for figure in drawn if not figure.not_drawable]
@@ -253,7 +255,7 @@ def _sensitivity(
     paper: PaperData,
     claim: str,
     tier: str,
-    means: Means,
+    options: RunOptions,
     out: Path | None,
     *,
     pairs: bool,
@@ -266,7 +268,7 @@ def _sensitivity(
 
     folder = out or Path("reproductions") / f"{paper.name}.{claim}"
     may_replace(folder, MARKER)
-    result = sensitivity(paper, claim, tier=tier, means=means, pairs=pairs)
+    result = sensitivity(paper, claim, tier=tier, options=options, pairs=pairs)
     write(result, folder)
     if as_json:
         print_json(result.to_dict())
@@ -339,9 +341,9 @@ def forensics(
         return
     folder = out or Path("reproductions") / f"{data.name}.forensics"
     may_replace(folder, MARKER)
-    means = _means(workers, cluster, store, quiet=quiet or as_json)
-    means.report(str(planned))
-    written = write(search(planned, means), folder, planned.command(claims, vary))
+    options = _run_options(workers, cluster, store, quiet=quiet or as_json)
+    options.report(str(planned))
+    written = write(search(planned, options), folder, planned.command(claims, vary))
     if as_json:
         print_json(written)
     elif not quiet:
@@ -377,6 +379,6 @@ def artifact(
 
     data = read(paper)
     file = out or Path(f"{data.name}-{tier}.tar.gz")
-    pack(data, file, tier=tier, means=_means(workers, cluster, store, quiet=quiet))
+    pack(data, file, tier=tier, options=_run_options(workers, cluster, store, quiet=quiet))
     if not quiet:
         click.echo(f"wrote {file}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ackclock.dossier.task import DossierTask
     from ackclock.experiments.store import Store
-    from ackclock.reproduce.run.studies import Means
+    from ackclock.reproduce.run.studies import RunOptions
     from ackclock.studies.adversary.arena import Arena
     from ackclock.studies.game import Game, Played
     from ackclock.studies.late_comer.audit import Audit
@@ -93,14 +93,14 @@ class Audited:
         return {key: getattr(self, key) for key in keys}
 
 
-def run_audits(task: DossierTask, means: Means) -> dict[str, Audited]:
+def run_audits(task: DossierTask, options: RunOptions) -> dict[str, Audited]:
     """Run the audits of a task.
 
     Parameters
     ----------
     task
         What is evaluated.
-    means
+    options
         Where and how.
 
     Raises
@@ -112,25 +112,27 @@ def run_audits(task: DossierTask, means: Means) -> dict[str, Audited]:
     """
     audits = {}
     for name, size in task.audits.items():
-        means.report(f"audit {name}, size {size}")
-        audits[name] = _RUN[name](task, size, means)
+        options.report(f"audit {name}, size {size}")
+        audits[name] = _RUN[name](task, size, options)
     return audits
 
 
-def predict_audits(task: DossierTask, means: Means, opened_store: Store | None) -> Iterator[Data]:
+def predict_audits(
+    task: DossierTask, options: RunOptions, opened_store: Store | None
+) -> Iterator[Data]:
     """Predict what audits would run, as rows of a plan.
 
     Parameters
     ----------
     task
         What is evaluated.
-    means
+    options
         Where and how.
     opened_store
         Runs that are stored.
     """
     for name, size in task.audits.items():
-        yield {"study": f"audit {name}", **_PREDICT[name](task, size, means, opened_store)}
+        yield {"study": f"audit {name}", **_PREDICT[name](task, size, options, opened_store)}
 
 
 def _rivals(task: DossierTask) -> dict[str, Any]:
@@ -147,16 +149,16 @@ def _arena(task: DossierTask) -> Arena:
     return Arena(controls, flows=FLOWS, duration_s=LENGTH_S, settings=settings)
 
 
-def _search(task: DossierTask, size: int, means: Means) -> Audited:
+def _search(task: DossierTask, size: int, options: RunOptions) -> Audited:
     from ackclock.studies.adversary.search import adversary
 
     search_result = adversary(
         _arena(task),
         budget=size,
         seed=1 if task.seed is None else task.seed,
-        workers=means.workers,
-        store=means.store,
-        command=means.command,
+        workers=options.workers,
+        store=options.store,
+        command=options.command,
     )
     pattern = search_result.shape.describe(search_result.arena.peak_bps)
     answer = f"{search_result.answer()} The pattern: {pattern}."
@@ -165,7 +167,9 @@ def _search(task: DossierTask, size: int, means: Means) -> Audited:
     )
 
 
-def _predict_search(task: DossierTask, size: int, means: Means, opened_store: Store | None) -> Data:
+def _predict_search(
+    task: DossierTask, size: int, options: RunOptions, opened_store: Store | None
+) -> Data:
     """As many runs as its budget allows, in a pattern of middling rate."""
     from ackclock.experiments.sweeps import sweep
     from ackclock.studies.adversary.result import FRESH_SEEDS
@@ -176,7 +180,7 @@ def _predict_search(task: DossierTask, size: int, means: Means, opened_store: St
     arena = _arena(task)
     each = SEEDS * size + FRESH_SEEDS
     cpu_s = sum(
-        sweep(arena.scenario(PathShape(((0.3, 5.0),)), name, 1), {}).plan(means.workers).cpu_s
+        sweep(arena.scenario(PathShape(((0.3, 5.0),)), name, 1), {}).plan(options.workers).cpu_s
         for name in arena.controls
     )
     runs = each * len(arena.controls)
@@ -189,7 +193,7 @@ def _size_of_audit(task: DossierTask, size: int) -> LateComerTier:
     return replace(TIERS[task.tier], starts=size)
 
 
-def _audit(task: DossierTask, size: int, means: Means) -> Audited:
+def _audit(task: DossierTask, size: int, options: RunOptions) -> Audited:
     from ackclock.studies.late_comer.audit import audit
 
     audit_result = audit(
@@ -197,9 +201,9 @@ def _audit(task: DossierTask, size: int, means: Means) -> Audited:
         task.tier,
         settings=task.control.settings,
         size=_size_of_audit(task, size),
-        workers=means.workers,
-        store=means.store,
-        progress=means.progress,
+        workers=options.workers,
+        store=options.store,
+        progress=options.progress,
     )
     return Audited(
         "latecomer",
@@ -224,7 +228,9 @@ def _late(audit: Audit) -> str:
     )
 
 
-def _predict_audit(task: DossierTask, size: int, means: Means, opened_store: Store | None) -> Data:
+def _predict_audit(
+    task: DossierTask, size: int, options: RunOptions, opened_store: Store | None
+) -> Data:
     from ackclock.experiments.plan import LEAST_OF_SWEEP
     from ackclock.studies.late_comer.situations import documents, sweep_of
 
@@ -232,7 +238,7 @@ def _predict_audit(task: DossierTask, size: int, means: Means, opened_store: Sto
     control = task.control
     plans = [
         sweep_of(document, tier, f"{situation}, n = {flows}").plan(
-            means.workers, opened_store, LEAST_OF_SWEEP
+            options.workers, opened_store, LEAST_OF_SWEEP
         )
         for situation, flows, document in documents(control.value, tier, control.settings)
     ]
@@ -267,16 +273,16 @@ def _game(task: DossierTask, size: int) -> Game:
     )
 
 
-def _play(task: DossierTask, size: int, means: Means) -> Audited:
+def _play(task: DossierTask, size: int, options: RunOptions) -> Audited:
     from ackclock.studies.game import play
 
     played = play(
         _game(task, size),
-        workers=means.workers,
-        cluster=means.cluster,
-        store=means.store,
-        progress=means.progress,
-        command=means.command,
+        workers=options.workers,
+        cluster=options.cluster,
+        store=options.store,
+        progress=options.progress,
+        command=options.command,
     )
     answer = " ".join(_choice(played, network, task.control.label) for network in played.payoffs)
     return Audited("game", size, answer, str(played), played.to_dict())
@@ -303,36 +309,36 @@ def _choice(played: Played, network: str, control: str) -> str:
     return f"Under {network}, equilibria: {rests}; {own_words}."
 
 
-def _predict_game(task: DossierTask, size: int, means: Means, kept: Store | None) -> Data:
+def _predict_game(task: DossierTask, size: int, options: RunOptions, kept: Store | None) -> Data:
     from ackclock.studies.game import plan
 
-    found = plan(_game(task, size), means.workers, kept)
+    found = plan(_game(task, size), options.workers, kept)
     return {key: getattr(found, key) for key in ("points", "runs", "stored", "cpu_s")}
 
 
-def _prove(task: DossierTask, size: int, means: Means) -> Audited:
+def _prove(task: DossierTask, size: int, options: RunOptions) -> Audited:
     from ackclock.dossier.proofs import prove_control
 
-    del means
+    del options
     proofs = prove_control(task.control.label, task.control.value, size)
     return Audited("proofs", size, proofs.answer, str(proofs), proofs.to_dict(), proofs)
 
 
-def _predict_proofs(task: DossierTask, size: int, means: Means, kept: Store | None) -> Data:
+def _predict_proofs(task: DossierTask, size: int, options: RunOptions, kept: Store | None) -> Data:
     """A run in packets for each claim at most, four where the jitter pauses, and the solvers."""
     from ackclock.dossier.proofs import CLAIMS
 
-    del task, means, kept
+    del task, options, kept
     return {"points": len(CLAIMS), "runs": 4 * len(CLAIMS), "stored": 0, "cpu_s": 5.0 * size}
 
 
-_RUN: Mapping[str, Callable[[DossierTask, int, Means], Audited]] = {
+_RUN: Mapping[str, Callable[[DossierTask, int, RunOptions], Audited]] = {
     "adversary": _search,
     "latecomer": _audit,
     "game": _play,
     "proofs": _prove,
 }
-_PREDICT: Mapping[str, Callable[[DossierTask, int, Means, Store | None], Data]] = {
+_PREDICT: Mapping[str, Callable[[DossierTask, int, RunOptions, Store | None], Data]] = {
     "adversary": _predict_search,
     "latecomer": _predict_audit,
     "game": _predict_game,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ackclock.dossier.rows import RequirementRow
     from ackclock.dossier.run import DossierResults
     from ackclock.dossier.task import DossierTask
-    from ackclock.reproduce.run.studies import Means
+    from ackclock.reproduce.run.studies import RunOptions
 
 __all__ = ["Compared", "ControlDifference", "ControlPair", "compare", "named_apart", "predict_all"]
 
@@ -156,27 +156,27 @@ def named_apart(controls: Sequence[BoundControl]) -> list[BoundControl]:
     return labelled
 
 
-def predict_all(tasks: Sequence[DossierTask], means: Means) -> DossierPlan:
+def predict_all(tasks: Sequence[DossierTask], options: RunOptions) -> DossierPlan:
     """Predict what a comparison would run; nothing is run.
 
     Parameters
     ----------
     tasks
         One for each control.
-    means
+    options
         Where and how.
     """
     rows: list[dict[str, Any]] = []
     seen: dict[str, list[Any]] = {}
     workers = 1
     for task in tasks:
-        plan = predict(task, means)
+        plan = predict(task, options)
         workers = plan.workers
         for row in plan.rows:
             name = str(row["study"])
             study = task.data.studies.get(name)
             # Studies without the control under study are run once, if runs are kept.
-            if study is not None and means.store is not False:
+            if study is not None and options.store is not False:
                 if study.document in seen.setdefault(name, []):
                     continue
                 seen[name].append(study.document)
@@ -185,14 +185,14 @@ def predict_all(tasks: Sequence[DossierTask], means: Means) -> DossierPlan:
 
 
 @runs_of("compare")
-def compare(tasks: Sequence[DossierTask], means: Means) -> Compared:
+def compare(tasks: Sequence[DossierTask], options: RunOptions) -> Compared:
     """Evaluate controls and compare their numbers.
 
     Parameters
     ----------
     tasks
         One for each control, of the same profile, tier, seeds and others.
-    means
+    options
         Where and how.
 
     Raises
@@ -204,8 +204,8 @@ def compare(tasks: Sequence[DossierTask], means: Means) -> Compared:
     """
     results = []
     for task in tasks:
-        means.report(f"{task.control.label}:")
-        results.append(evaluate(task, means))
+        options.report(f"{task.control.label}:")
+        results.append(evaluate(task, options))
     pairs = [
         ControlPair((a.task.control.label, b.task.control.label), tuple(_differences(a, b)))
         for a, b in combinations(results, 2)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ackclock.dossier.audits import Audited
     from ackclock.dossier.profile import Profile, Requirement
     from ackclock.reproduce.paper import PaperData
-    from ackclock.reproduce.run.studies import Means
+    from ackclock.reproduce.run.studies import RunOptions
 
 __all__ = [
     "DossierPlan",
@@ -179,14 +179,14 @@ def choose_requirements(profile: Profile, only: Sequence[str]) -> list[Requireme
     return [one for one in every if {one.id, one.section, one.family} & set(only)]
 
 
-def predict(task: DossierTask, means: Means, *, is_written: bool = False) -> DossierPlan:
+def predict(task: DossierTask, options: RunOptions, *, is_written: bool = False) -> DossierPlan:
     """Predict what an evaluation would run; nothing is run.
 
     Parameters
     ----------
     task
         What is to be evaluated.
-    means
+    options
         Where and how.
     is_written
         Whether a folder with figures is written.
@@ -200,21 +200,21 @@ def predict(task: DossierTask, means: Means, *, is_written: bool = False) -> Dos
     from ackclock.experiments.store import look
     from ackclock.reproduce.run.predict import predict_rest, predict_studies
 
-    opened_store = None if means.store is False else look(means.store)
+    opened_store = None if options.store is False else look(options.store)
     data = _with_limit(task.data, task.profile, task)
     ids, figure_ids = _list_wanted(choose_requirements(task.profile, task.only))
     figures, claims, needed = find_wanted(data, figure_ids, ids)
     costs = list(
-        predict_studies(data, task.tier, means, opened_store, studies=needed, claims=claims)
+        predict_studies(data, task.tier, options, opened_store, studies=needed, claims=claims)
     )
     rest = predict_rest(costs, claims, len(figures) if is_written else 0)
-    audits = predict_audits(task, means, opened_store)
+    audits = predict_audits(task, options, opened_store)
     rows = [
         *(cost.to_row() for cost in costs),
         *({**row, "most_runs": row["runs"], "most_cpu_s": row["cpu_s"]} for row in audits),
         rest.to_row(),
     ]
-    return DossierPlan(tuple(rows), means.workers or cores())
+    return DossierPlan(tuple(rows), options.workers or cores())
 
 
 def _list_wanted(wanted: Sequence[Requirement]) -> tuple[list[str], list[str]]:
@@ -224,14 +224,14 @@ def _list_wanted(wanted: Sequence[Requirement]) -> tuple[list[str], list[str]]:
 
 
 @runs_of("evaluate")
-def evaluate(task: DossierTask, means: Means) -> DossierResults:
+def evaluate(task: DossierTask, options: RunOptions) -> DossierResults:
     """Evaluate a control.
 
     Parameters
     ----------
     task
         What is to be evaluated.
-    means
+    options
         Where and how.
 
     Raises
@@ -248,13 +248,13 @@ def evaluate(task: DossierTask, means: Means) -> DossierResults:
     wanted = choose_requirements(profile, task.only)
     ids, figures = _list_wanted(wanted)
     data = _with_limit(task.data, profile, task)
-    made = reproduce(data, tier=task.tier, claims=ids, figures=figures, means=means)
+    made = reproduce(data, tier=task.tier, claims=ids, figures=figures, options=options)
     by_id = {result.claim.id: result for result in made.claims}
     rows = tuple(
         make_row(one, by_id[one.id], data, task.arguments.get(one.id, "")) for one in wanted
     )
     cpu_s = sum(_cpu_s(study.tables) for study in made.studies.values())
-    return DossierResults(task, rows, made, cpu_s, run_audits(task, means))
+    return DossierResults(task, rows, made, cpu_s, run_audits(task, options))
 
 
 def _with_limit(data: PaperData, profile: Profile, task: DossierTask) -> PaperData:

@@ -70,7 +70,7 @@ def compare(
     """
     from ackclock._util.command_line import command_line
     from ackclock._util.output_folder import may_replace
-    from ackclock.cli.studies.dossier import make_means, split
+    from ackclock.cli.studies.dossier import make_run_options, split
     from ackclock.dossier.bind import read_control, read_others
     from ackclock.dossier.compare import compare as work
     from ackclock.dossier.compare import named_apart, predict_all
@@ -92,12 +92,12 @@ def compare(
         )
         for control in named_apart([read_control(text, Path()) for text in controls])
     ]  # fmt: skip
-    means = make_means(workers, store, quiet=quiet or as_json)
-    plan = predict_all(tasks, means)
+    options = make_run_options(workers, store, quiet=quiet or as_json)
+    plan = predict_all(tasks, options)
     if dry_run:
         print_plan(plan, as_json=as_json)
         return
-    means.report(plan.sentence)
-    comparison_results = work(tasks, means)
+    options.report(plan.sentence)
+    comparison_results = work(tasks, options)
     comparison = ControlComparison(comparison_results.results, comparison_results.pairs)
     deliver(comparison, out, command_line(), as_json=as_json, quiet=quiet)

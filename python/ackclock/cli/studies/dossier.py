@@ -14,9 +14,9 @@ from ackclock.cli.studies.deliver import deliver, print_plan
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ackclock.reproduce.run.studies import Means
+    from ackclock.reproduce.run.studies import RunOptions
 
-__all__ = ["evaluate_profile", "list_profiles", "make_means", "split"]
+__all__ = ["evaluate_profile", "list_profiles", "make_run_options", "split"]
 
 
 def list_profiles(method: str) -> str:
@@ -54,7 +54,7 @@ def split(text: str | None) -> Iterator[str]:
             begin = position + 1
 
 
-def make_means(workers: int | None, store: Path | None, *, quiet: bool) -> Means:
+def make_run_options(workers: int | None, store: Path | None, *, quiet: bool) -> RunOptions:
     """Say where and how studies run.
 
     Parameters
@@ -65,9 +65,9 @@ def make_means(workers: int | None, store: Path | None, *, quiet: bool) -> Means
         Show no progress.
     """
     from ackclock._util.command_line import command_line
-    from ackclock.reproduce.run.studies import Means
+    from ackclock.reproduce.run.studies import RunOptions
 
-    return Means(
+    return RunOptions(
         workers=workers,
         store=store,
         progress=not quiet,
@@ -131,13 +131,13 @@ def evaluate_profile(
         arguments={} if argue is None else read_arguments(argue, judged_profile),
         argued_in="" if argue is None else argue.name,
     )
-    means = make_means(workers, store, quiet=quiet or as_json)
-    plan = predict(task, means, is_written=out is not None)
+    options = make_run_options(workers, store, quiet=quiet or as_json)
+    plan = predict(task, options, is_written=out is not None)
     if dry_run:
         print_plan(plan, as_json=as_json)
         return
-    means.report(plan.sentence)
-    dossier = Dossier(evaluate(task, means))
+    options.report(plan.sentence)
+    dossier = Dossier(evaluate(task, options))
     if before is not None:
         dossier = Dossier(dossier.results, changes(before, dossier.to_dict()))
     deliver(dossier, out, command_line(), as_json=as_json, quiet=quiet)

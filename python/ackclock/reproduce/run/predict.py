@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ackclock.experiments.store import Keeper
     from ackclock.reproduce.paper import Claim, PaperData
-    from ackclock.reproduce.run.studies import Means
+    from ackclock.reproduce.run.studies import RunOptions
 
 __all__ = ["REST", "StudyCost", "predict_rest", "predict_studies"]
 
@@ -78,7 +78,7 @@ class StudyCost:
 def predict_studies(
     paper: PaperData,
     tier: str,
-    means: Means,
+    options: RunOptions,
     opened_store: Keeper | None,
     *,
     studies: Sequence[str],
@@ -91,7 +91,7 @@ def predict_studies(
     ----------
     paper, tier
         The paper, and how much of it.
-    means
+    options
         Where and how.
     opened_store
         Runs that are stored; None: there is no store.
@@ -111,7 +111,7 @@ def predict_studies(
     most_points = share_sample(len(needed) if of is None else of)
     for study in needed:
         sweep = sweep_of(paper, study, tier)
-        plan = sweep.plan(means.workers, opened_store, most_points)
+        plan = sweep.plan(options.workers, opened_store, most_points)
         at_first = sweep.replicates.at_first
         is_design = study.name in designs
         more = plan.points * ((at_first if is_design else count_most(sweep, limit)) - at_first)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ackclock.errors import Problem
     from ackclock.experiments.sweeps import Sweep
     from ackclock.reproduce.paper import PaperData
-    from ackclock.reproduce.run.studies import Means
+    from ackclock.reproduce.run.studies import RunOptions
 
 __all__ = ["probe"]
 
@@ -26,7 +26,7 @@ def probe(
     paper: PaperData,
     sweeps: Mapping[str, Sweep],
     queries: Iterable[tuple[Path, str, str]],
-    means: Means,
+    options: RunOptions,
 ) -> None:
     """Run the first point of each study once, and bind every query to its columns.
 
@@ -40,7 +40,7 @@ def probe(
         Its studies that are to be run.
     queries
         File, place and text of each query.
-    means
+    options
         Where and how runs happen.
 
     Raises
@@ -50,7 +50,7 @@ def probe(
     """
     database = Database(paper)
     for name, sweep in sweeps.items():
-        database.add(name, _first(sweep, means))
+        database.add(name, _first(sweep, options))
     problems: list[Problem] = []
     for file, key_path, text in queries:
         if all(study in sweeps for study in studies_of(paper, text)):
@@ -66,7 +66,7 @@ def _wrong(database: Database, text: str, file: Path, place: str) -> Iterator[Pr
         yield from error.problems
 
 
-def _first(sweep: Sweep, means: Means) -> dict[str, pa.Table]:
+def _first(sweep: Sweep, options: RunOptions) -> dict[str, pa.Table]:
     """Tables of the first point, with a column for each axis."""
     import pyarrow as pa
 
@@ -77,7 +77,7 @@ def _first(sweep: Sweep, means: Means) -> dict[str, pa.Table]:
 
     point = sweep.points[0]
     first_run = Sweep(sweep.case_at(point), (), Replicates(1), name=sweep.name)
-    result = first_run.run(workers=1, store=means.store, progress=False, command=means.command)
+    result = first_run.run(workers=1, store=options.store, progress=False, command=options.command)
     if result.interrupted:
         raise KeyboardInterrupt
     labels = {axis: _column(sweep, axis) for axis in sweep.axes}

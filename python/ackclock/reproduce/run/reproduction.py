@@ -15,7 +15,7 @@ from ackclock.reproduce.run.layers import DrawnLayer, layers
 from ackclock.reproduce.run.measure import ClaimResult, evaluate
 from ackclock.reproduce.run.probe import probe
 from ackclock.reproduce.run.readings import choose
-from ackclock.reproduce.run.studies import Means, StudyResult, run_study, sweep_of
+from ackclock.reproduce.run.studies import RunOptions, StudyResult, run_study, sweep_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -148,7 +148,7 @@ def reproduce(
     tier: str = "fast",
     figures: Sequence[str] = (),
     claims: Sequence[str] = (),
-    means: Means | None = None,
+    options: RunOptions | None = None,
     inference: Inference | None = None,
 ) -> Reproduction:
     """Reproduce a paper.
@@ -162,7 +162,7 @@ def reproduce(
     figures, claims
         Ids of those wanted; both left out: all. With figures only, claims are judged as far as
         the figures' studies allow.
-    means
+    options
         Where and how studies run.
     inference
         Result of a search of the unstated parameters; left out: that of the paper's folder.
@@ -178,7 +178,7 @@ def reproduce(
     KeyboardInterrupt
         It was stopped; runs that had finished are in the store.
     """
-    means = means or Means()
+    options = options or RunOptions()
     wanted_figures, wanted_claims, needed = find_wanted(paper, figures, claims)
     missing = {
         name: study.skipped[tier] for name, study in paper.studies.items() if tier in study.skipped
@@ -186,8 +186,8 @@ def reproduce(
     sweeps = {
         name: sweep_of(paper, paper.studies[name], tier) for name in needed if name not in missing
     }
-    probe(paper, sweeps, _queries(paper), means)
-    study_results = dict(_run(paper, tier, sweeps, means))
+    probe(paper, sweeps, _queries(paper), options)
+    study_results = dict(_run(paper, tier, sweeps, options))
     for name in paper.studies:
         if name not in study_results:
             missing.setdefault(name, "not run: only a part of the paper was requested")
@@ -212,10 +212,10 @@ def reproduce(
             break
         for name in again:
             reps = _next_replicates(sweeps[name], limit)
-            means.report(f"undecided claims: study {name} again, with {reps} replicates")
+            options.report(f"undecided claims: study {name} again, with {reps} replicates")
             sweeps[name] = sweep_of(paper, paper.studies[name], tier, reps=reps)
             study_results[name] = run_study(
-                paper, paper.studies[name], tier, means, sweep=sweeps[name]
+                paper, paper.studies[name], tier, options, sweep=sweeps[name]
             )
             judged.add(study_results[name])
         results, reading = judged.judge(study_results)
@@ -423,14 +423,14 @@ def _queries(paper: PaperData) -> Iterator[tuple[Path, str, str]]:
 
 
 def _run(
-    paper: PaperData, tier: str, sweeps: Mapping[str, Sweep], means: Means
+    paper: PaperData, tier: str, sweeps: Mapping[str, Sweep], options: RunOptions
 ) -> Iterator[tuple[str, StudyResult]]:
     for number, (name, sweep) in enumerate(sweeps.items(), start=1):
         points, reps = len(sweep.points), sweep.replicates
         times = f"{reps.at_first} to {reps.at_most}" if reps.until else str(reps.at_first)
         what = f"{points} point{'s' * (points != 1)}, {times} replicate{'s' * (times != '1')}"
-        means.report(f"study {number} of {len(sweeps)}, {name}: {what}")
-        yield name, run_study(paper, paper.studies[name], tier, means, sweep=sweep)
+        options.report(f"study {number} of {len(sweeps)}, {name}: {what}")
+        yield name, run_study(paper, paper.studies[name], tier, options, sweep=sweep)
 
 
 def _read_layers(figure: Figure, database: Database, missing: Mapping[str, str]) -> Drawn:

@@ -13,7 +13,7 @@ from ackclock.reproduce.check.crosscheck import studies_of
 from ackclock.reproduce.run.database import Database
 from ackclock.reproduce.run.measure import ClaimResult, evaluate
 from ackclock.reproduce.run.readings import choose
-from ackclock.reproduce.run.studies import Means, StudyResult, run_study, sweep_of
+from ackclock.reproduce.run.studies import RunOptions, StudyResult, run_study, sweep_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -178,7 +178,7 @@ def sensitivity(
     claim: str,
     *,
     tier: str = "fast",
-    means: Means | None = None,
+    options: RunOptions | None = None,
     pairs: bool = False,
 ) -> Sensitivity:
     """Judge a claim with its unstated parameters at other values.
@@ -191,7 +191,7 @@ def sensitivity(
         Id of the claim.
     tier
         ``fast`` or ``full``.
-    means
+    options
         Where and how studies run.
     pairs
         Besides one parameter at a time, every pair of parameters at all their values.
@@ -201,7 +201,7 @@ def sensitivity(
     UnsupportedError
         There is no such claim, it cannot be checked, or rests on nothing that can be varied.
     """
-    means = means or Means()
+    options = options or RunOptions()
     if claim not in paper.claims:
         raise UnsupportedError(
             f'the paper has no claim "{claim}"; {suggestion(claim, paper.claims)}'
@@ -226,7 +226,7 @@ def sensitivity(
     for number, values in enumerate(choices, start=1):
         reported = f"trial {number} of {len(choices)}, {written(values)}"
         run = functools.partial(
-            _study, paper, parameters, values, tier, means, cached_studies, reported
+            _study, paper, parameters, values, tier, options, cached_studies, reported
         )
         result = _judge_trial(paper, entry, needed, tier, database, run)
         trials.append(Trial(values, result))
@@ -271,7 +271,7 @@ def _study(
     parameters: Sequence[Parameter],
     values: Mapping[str, Any],
     tier: str,
-    means: Means,
+    options: RunOptions,
     cached_studies: dict[str, StudyResult],
     reported: str,
     name: str,
@@ -280,8 +280,8 @@ def _study(
     changes = _changes(parameters, name, values)
     key = f"{name} {json.dumps(changes, sort_keys=True)}"
     if key not in cached_studies:
-        means.report(f"{reported}: study {name}")
-        cached_studies[key] = run_study(paper, paper.studies[name], tier, means, changes)
+        options.report(f"{reported}: study {name}")
+        cached_studies[key] = run_study(paper, paper.studies[name], tier, options, changes)
     return cached_studies[key]
 
 

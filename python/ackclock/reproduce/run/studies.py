@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ackclock.reproduce.paper import PaperData, Study
 
 __all__ = [
-    "Means",
+    "RunOptions",
     "StudyResult",
     "cases_of",
     "run_study",
@@ -33,7 +33,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Means:
+class RunOptions:
     """Where and how studies run; as of `ackclock.experiments.sweeps.Sweep.run`."""
 
     workers: int | None = None
@@ -213,7 +213,7 @@ def run_study(
     paper: PaperData,
     study: Study,
     tier: str,
-    means: Means,
+    options: RunOptions,
     changes: Mapping[str, Any] | None = None,
     sweep: Sweep | None = None,
 ) -> StudyResult:
@@ -223,7 +223,7 @@ def run_study(
     ----------
     paper, study, tier, changes
         As of `sweep_of`.
-    means
+    options
         Where and how.
     sweep
         Its sweep, if it is made already.
@@ -241,11 +241,11 @@ def run_study(
     sweep = sweep or sweep_of(paper, study, tier, changes)
     try:
         result = sweep.run(
-            workers=means.workers,
-            cluster=means.cluster,
-            store=means.store,
-            progress=means.progress,
-            command=means.command,
+            workers=options.workers,
+            cluster=options.cluster,
+            store=options.store,
+            progress=options.progress,
+            command=options.command,
         )
     except ScenarioError:
         raise

@@ -13,7 +13,7 @@ from ackclock.reproduce.read.form import FIRST
 from ackclock.reproduce.run.database import Database
 from ackclock.reproduce.run.measure import Evaluated, evaluate
 from ackclock.reproduce.run.readings import choose
-from ackclock.reproduce.run.studies import Means, StudyResult, run_study
+from ackclock.reproduce.run.studies import RunOptions, StudyResult, run_study
 from ackclock.reproduce.search import design, surrogate
 from ackclock.reproduce.search.conflicts import Conflict, find_conflicts
 from ackclock.reproduce.search.space import Space, halves
@@ -249,14 +249,14 @@ def score(votes: Mapping[str, float], units: Sequence[str]) -> float:
     return sum(cast_votes) / len(cast_votes) if cast_votes else 0.0
 
 
-def search(plan: design.SearchPlan, means: Means) -> SearchResult:
+def search(plan: design.SearchPlan, options: RunOptions) -> SearchResult:
     """Search a space.
 
     Parameters
     ----------
     plan
         Space, tier and number of points.
-    means
+    options
         Where and how studies run; what the store has is not run again.
 
     Raises
@@ -268,7 +268,7 @@ def search(plan: design.SearchPlan, means: Means) -> SearchResult:
     """
     surrogate.need_library()
     space, tier = plan.space, plan.tier
-    runner = _Runner(space, tier, means)
+    runner = _Runner(space, tier, options)
     made_from = {claim.id: claim.made_from for claim in space.claims}
     levels = design.rungs(space, tier)
     units = list(dict.fromkeys(claim.made_from or claim.id for claim in space.claims))
@@ -361,14 +361,14 @@ def _sum_up(
 class _Runner:
     """Runs the studies of points and counts votes; studies at their defaults are kept."""
 
-    def __init__(self, space: Space, tier: str, means: Means) -> None:
+    def __init__(self, space: Space, tier: str, options: RunOptions) -> None:
         self.space = space
         self.tier = tier
-        self.means = Means(
-            workers=means.workers, cluster=means.cluster, store=means.store, progress=False,
-            command=means.command,
+        self.options = RunOptions(
+            workers=options.workers, cluster=options.cluster, store=options.store, progress=False,
+            command=options.command,
         )  # fmt: skip
-        self.report = means.report
+        self.report = options.report
         self.database = Database(space.paper)
         self._results: dict[str, StudyResult] = {}
 
@@ -411,7 +411,7 @@ class _Runner:
         key = json.dumps([name, rung.tier, rung.seeds, shift, changes], sort_keys=True)
         if key in self._results:
             return self._results[key]
-        result = run_study(paper, paper.studies[name], rung.tier, self.means, sweep=sweep)
+        result = run_study(paper, paper.studies[name], rung.tier, self.options, sweep=sweep)
         if changes == paper.defaults(name):
             self._results[key] = result
         return result

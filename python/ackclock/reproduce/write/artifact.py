@@ -19,7 +19,7 @@ from ackclock._util.json_text import json_text
 if TYPE_CHECKING:
     from ackclock.reproduce.paper import PaperData
     from ackclock.reproduce.run.reproduction import Reproduction
-    from ackclock.reproduce.run.studies import Means
+    from ackclock.reproduce.run.studies import RunOptions
 
 __all__ = ["pack"]
 
@@ -56,7 +56,7 @@ SHA256SUMS        of results/
 """
 
 
-def pack(paper: PaperData, file: Path, *, tier: str, means: Means) -> Path:
+def pack(paper: PaperData, file: Path, *, tier: str, options: RunOptions) -> Path:
     """Reproduce a paper and pack everything into one archive.
 
     The same inputs give the same archive, bit for bit.
@@ -69,7 +69,7 @@ def pack(paper: PaperData, file: Path, *, tier: str, means: Means) -> Path:
         The archive, ending in ``.tar.gz``.
     tier
         ``fast`` or ``full``.
-    means
+    options
         Where and how studies run.
 
     Returns
@@ -91,7 +91,7 @@ def pack(paper: PaperData, file: Path, *, tier: str, means: Means) -> Path:
     if not file.name.endswith(".tar.gz") or not file.parent.is_dir():
         message = f"{file} is not a name for an archive; expected FILE.tar.gz in a folder that is"
         raise AckclockError(message)
-    reproduction = reproduce(paper, tier=tier, means=means)
+    reproduction = reproduce(paper, tier=tier, options=options)
     name = file.name.removesuffix(".tar.gz")
     with tempfile.TemporaryDirectory(prefix="ackclock-") as scratch:
         folder = Path(scratch) / name

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ackclock.engines.model import selfish
+from ackclock.engines.model.loss_load import loss_load_equilibrium
 from ackclock.engines.model.selfish import poisson_users, selfish_users, several_connections
 from ackclock.engines.model.users import bottleneck, search
 from ackclock.errors import AckclockError
@@ -159,3 +161,53 @@ def test_unknown_names_are_reported_with_the_nearest():
         bottleneck.queue("ref")
     with pytest.raises(AckclockError, match=r'no want "liner".*linear'):
         bottleneck.want("liner")
+
+
+def test_equal_goodputs_are_one_outcome_and_starts_leave_room_on_the_link():
+    behind = bottleneck.queue("fq")
+    rests = [np.array(rates) for rates in ([0.2, 0.3], [0.2, 0.3005], [0.3, 0.2], [0.2, 0.3])]
+    assert [kept.tolist() for kept in selfish._outcomes(behind, rests)] == [[0.2, 0.3], [0.3, 0.2]]
+    starts = selfish._starts(3, 50, 1)
+    assert starts.shape == (50, 3)
+    assert (starts > 0).all()
+    assert (starts.sum(axis=1) < 1).all()
+    # Of four equal parts three are users.
+    assert starts.sum(axis=1).mean() == pytest.approx(0.75, abs=0.08)
+
+
+def test_what_users_find_is_summed_up_from_where_they_rest(monkeypatch):
+    ends = iter([([0.2, 0.3], True), ([0.3, 0.2], True), ([0.5, 0.5], False), ([0.4, 0.4], True)])
+    climbs = iter([([0.2, 0.3], 10, True), ([0.2, 0.315], 30, True), ([0.3, 0.2], 50, False)])
+
+    def settle(value, start, most, *, rounds, tolerance):
+        rates, converged = next(ends)
+        return search.Rest(np.array(rates), 1, converged)
+
+    def climb(value, start, most, *, rounds, tolerance):
+        rates, count, converged = next(climbs)
+        return search.Rest(np.array(rates), count, converged)
+
+    monkeypatch.setattr(search, "settle", settle)
+    monkeypatch.setattr(search, "climb", climb)
+    monkeypatch.setattr(bottleneck, "room_for_all", lambda *words: 0.125)
+    row = dict(zip(selfish.COLUMNS, selfish._find_rest("fq", "linear", 2, 1.0, 3, 1), strict=True))
+    assert (row["equilibria"], row["settled_share"]) == (2, pytest.approx(2 / 3))
+    assert row["load"] == pytest.approx(0.5)
+    assert row["goodput"] == pytest.approx(0.5, abs=1e-6)
+    assert row["least_to_most"] == pytest.approx(2 / 3, rel=1e-6)
+    assert (row["room"], row["climb_rounds"]) == (0.125, 30)
+    # The second is a hundredth of the link away, the third did not come to rest.
+    assert row["climb_arrives_share"] == pytest.approx(1 / 3)
+    # Behind fair queueing who sends 0.4 keeps it, and the greedy one gets the rest.
+    assert row["others_keep"] == pytest.approx(1.0, abs=0.02)
+    assert row["greedy_goodput"] == pytest.approx(0.6, abs=0.02)
+
+
+def test_equal_senders_on_a_loss_load_link_send_k_plus_1_over_k():
+    """By symmetry r (k + k (n - 1)) = (k + 1) mu; so the load is (k + 1) / k, whatever n."""
+    found = loss_load_equilibrium(np.array([1.0, 2.0, 4.0]), np.array([2.0, 3.0, 2.0]), 10.0)
+    assert found["load_ratio"] == pytest.approx([2.0, 1.5, 1.25])
+    assert found["loss_ratio"] == pytest.approx([1 / 2, 1 / 3, 1 / 5])
+    assert found["goodput"] == pytest.approx([5.0, 10 / 3, 5.0])
+    square = loss_load_equilibrium(np.array([[1.0], [2.0]]), np.array([2.0, 3.0]))
+    assert square["load_ratio"].shape == (2, 2)

@@ -46,9 +46,9 @@ control that needs counts of ECN marks has ECN on its flows; all others run with
 Which rows agree with what is known: BBRv1 loses too much in buffers below about 1.5 BDP (5.1.3) and
 harms Reno there (5.2); Vegas and LEDBAT++ starve beside loss-based controls (5.2), LEDBAT does in
 buffers that are deeper than its target; DCTCP takes nearly all from CUBIC in one queue (7.1); Reno
-and CUBIC back off fully (5.1.1), and fill every buffer (5.1.2). TIMELY, Swift, DCQCN and HPCC were
-made for networks of one data centre, lossless ones among them, and are no controls for others:
-DCQCN begins at the rate of its link and meets 9.
+and CUBIC back off fully (5.1.1), and fill every buffer (5.1.2). TIMELY, Swift, DCQCN, HPCC and NSCC
+were made for networks of one data centre, lossless ones among them, and are no controls for others:
+DCQCN and NSCC begin at the rate of their host's link, and meet 9 each.
 `tests/dossier/test_known_truths.py` holds these and others.
 """
 

@@ -2,8 +2,9 @@
 
 ``python tools/write_reference.py FOLDER`` writes Markdown. Nothing in it is kept by hand: scenario
 files come from the core's schema, algorithms from its catalogue and from the headers of their Rust
-files, eras from what `Scenario.explain` says, tables from a run, commands from their help. A new
-algorithm is therefore in the reference as soon as it is in its room's registry.
+files, eras from what `Scenario.explain` says, tables from a run, commands from their help,
+documents of papers and profiles from the classes that hold them. A new algorithm is therefore in
+the reference as soon as it is in its room's registry.
 """
 
 from __future__ import annotations
@@ -150,6 +151,8 @@ def _type(rules: schema.Data, links: frozenset[str] = frozenset()) -> str:
     name = _named(rules)
     if name is not None and name != "Spec":
         return f"[{name}](#scenario-{_anchor(name)})" if name in links else name
+    if "anyOf" in rules and name is None:
+        return " or ".join(_type(branch, links) for branch in rules["anyOf"])
     kinds = rules.get("type", ())
     if "items" in rules and "array" in ([kinds] if isinstance(kinds, str) else kinds):
         return f"list of {_type(rules['items'], links)}"
@@ -499,8 +502,7 @@ def _margins_page() -> str:
     from ackclock.reproduce.read.folder import names, read
 
     rows = [
-        f"| {name} | `{margin['id']}` | {margin['value']:g} {margin.get('unit', '')} |"
-        f" {margin['reason']} |"
+        f"| {name} | `{margin.id}` | {margin.value:g} {margin.unit} | {margin.reason} |"
         for name in names()
         for margin in read(name).margins.values()
     ]
@@ -539,6 +541,43 @@ def _tolerances() -> Iterator[str]:
             yield f"| {name} | {tolerance} | {reason} | {text} |"
 
 
+def _documents_page() -> str:
+    from ackclock.catalogue.entries import schema_of
+    from ackclock.document_schemas import FORMS
+
+    parts = [
+        _generated("the classes that hold documents"),
+        "# Documents of papers and profiles",
+        "The keys of each file, with those of the tables in it: `claim[].check[]` is a table of the"
+        " list `check` in a table of the list `claim`, in TOML `[[claim.check]]`. What they mean"
+        " together is said on the page of [papers](../papers.md) and in"
+        " [the dossier of a control](../../howto/dossier.md). `ackclock schema NAME` prints the"
+        " form of a document as JSON Schema.",
+    ]
+    for name, (form, title) in FORMS.items():
+        file, _, rest = title.partition(" ")
+        parts.append(f"(document-{name})=\n## `{file}` {rest}")
+        parts += _tables_of("", schema_of(form), {})
+    return "\n\n".join(parts) + "\n"
+
+
+def _tables_of(place: str, rules: schema.Data, written: dict[str, str]) -> Iterator[str]:
+    """The keys of a table and of those in it; one that was written before is only named."""
+    heading = [f"### `{place}`"] if place else []
+    known = json.dumps([rules["properties"], rules["required"]])
+    if known in written:
+        yield "\n\n".join([*heading, f"As `{written[known]}`."])
+        return
+    written[known] = place
+    yield "\n\n".join([*heading, linked(rules["description"]), _fields(rules)])
+    for key, inner in rules["properties"].items():
+        path = f"{place}.{key}" if place else key
+        if "properties" in inner:
+            yield from _tables_of(path, inner, written)
+        elif "properties" in inner.get("items", ()):
+            yield from _tables_of(f"{path}[]", inner["items"], written)
+
+
 def pages() -> dict[str, str]:
     """Every page's text by its path."""
     rooms = {f"algorithms/{room}.md": _room_page(room) for room in schema.catalogue()}
@@ -549,6 +588,7 @@ def pages() -> dict[str, str]:
         "tables.md": _tables_page(),
         "cli.md": _cli_page(),
         "margins.md": _margins_page(),
+        "documents.md": _documents_page(),
         "algorithms/index.md": _algorithms_index(),
         **rooms,
     }

@@ -12,19 +12,21 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ackclock.catalogue import schema
-from ackclock.dossier.form import COMPARISON, DOSSIER, PROFILE, REQUIREMENTS
+from ackclock.catalogue.entries import schema_of
+from ackclock.dossier.form import ComparisonForm, DossierForm
+from ackclock.dossier.profile import AboutProfile, RequirementsFile
 from ackclock.engines.fluid import document
 from ackclock.engines.hybrid import document as hybrid
 from ackclock.engines.model import MODELS, model, parameters
 from ackclock.engines.model.ranges import ranges_of
-from ackclock.reproduce.read import form
+from ackclock.reproduce import figure, paper
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ackclock.engines.model.ranges import Range
 
-__all__ = ["AXIS", "SWEEP", "TIER", "UNTIL", "schemas"]
+__all__ = ["AXIS", "FORMS", "SWEEP", "TIER", "UNTIL", "schemas"]
 
 Data = dict[str, Any]
 
@@ -386,6 +388,20 @@ SWEEP: Data = {
 """A sweep file."""
 
 
+FORMS: dict[str, tuple[type, str]] = {
+    "paper": (paper.AboutPaper, "paper.toml of a paper"),
+    "claims": (paper.ClaimsFile, "claims.toml of a paper"),
+    "figures": (figure.FiguresFile, "figures.toml of a paper"),
+    "unstated": (paper.UnstatedFile, "unstated.toml of a paper"),
+    "views": (paper.ViewsFile, "views.toml of a paper"),
+    "profile": (AboutProfile, "profile.toml of a profile"),
+    "requirements": (RequirementsFile, "requirements.toml of a profile"),
+    "comparison": (ComparisonForm, "comparison.json of a comparison"),
+    "dossier": (DossierForm, "dossier.json of a dossier"),
+}
+"""Documents of which a class says the form, and their titles."""
+
+
 @cache
 def schemas() -> dict[str, str]:
     """Every schema file's text by its name."""
@@ -404,19 +420,8 @@ def schemas() -> dict[str, str]:
     for name in ("fluid", "hybrid"):
         documents[name] = _sharing(documents[name], documents["scenario"], "scenario.json")
     documents["sweep"] = {"$schema": _DIALECT, "title": "Sweep", **SWEEP}
-    of_paper = {
-        "paper": form.PAPER,
-        "claims": form.CLAIMS,
-        "figures": form.FIGURES,
-        "unstated": form.UNSTATED,
-        "views": form.VIEWS,
-    }
-    for name, rules in of_paper.items():
-        documents[name] = made.document(rules, f"{name}.toml of a paper")
-    for name, rules in {"profile": PROFILE, "requirements": REQUIREMENTS}.items():
-        documents[name] = made.document(rules, f"{name}.toml of a profile")
-    documents["comparison"] = made.document(COMPARISON, "comparison.json of a comparison")
-    documents["dossier"] = made.document(DOSSIER, "dossier.json of a dossier")
+    for name, (form, title) in FORMS.items():
+        documents[name] = made.document(schema_of(form), title)
     return {
         f"{name}.json": json.dumps(rules, indent=1, ensure_ascii=False) + "\n"
         for name, rules in documents.items()

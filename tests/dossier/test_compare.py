@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import jsonschema
 import pytest
 
+from ackclock.catalogue.entries import schema_of
 from ackclock.cli.main import main
-from ackclock.dossier import form
+from ackclock.dossier.form import ComparisonForm
 
 ONLY = ["--only", "5.1.2-queue", "--only", "5.1.3-loss", "--only", "8-security"]
 PROFILE = ["--profile", "quick", "--reps", "4", "--workers", "1"]
@@ -77,7 +78,7 @@ def test_the_order_of_the_controls_changes_signs_and_nothing_else(saved):
 
 def test_the_json_has_its_schema_and_the_folder_a_dossier_of_each(saved):
     at, _, data, _ = saved
-    jsonschema.Draft7Validator(form.COMPARISON).validate(data)
+    jsonschema.Draft7Validator(schema_of(ComparisonForm)).validate(data)
     assert [one["control"] for one in data["dossiers"]] == ["cubic", "bbr"]
     for number in (1, 2):
         assert (at / f"out/dossier-{number}/report.html").is_file()

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import jsonschema
 import pytest
 
+from ackclock.catalogue.entries import schema_of
 from ackclock.cli.main import main
-from ackclock.dossier import audits, form
+from ackclock.dossier import audits
 from ackclock.dossier.bind import BoundControl
+from ackclock.dossier.form import DossierForm
 from ackclock.reproduce.run.predict import (
     CHECK_S,
     FIGURE_S,
@@ -95,7 +97,7 @@ def saved(tmp_path_factory):
 @pytest.mark.slow
 def test_the_audits_of_the_tier_are_in_text_json_and_page(saved):
     at, _, data, output = saved
-    jsonschema.Draft7Validator(form.DOSSIER).validate(data)
+    jsonschema.Draft7Validator(schema_of(DossierForm)).validate(data)
     assert list(data["audits"]) == ["adversary", "latecomer", "game"]
     page = (at / "out/report.html").read_text()
     for audit in data["audits"].values():

@@ -7,6 +7,8 @@ import pytest
 
 import write_reference
 from ackclock.catalogue import schema
+from ackclock.catalogue.entries import schema_of
+from ackclock.document_schemas import FORMS
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,23 @@ def test_every_field_of_a_scenario_is_on_its_page(pages):
     for name, rules in schema.scenario()["$defs"].items():
         for field in rules.get("properties", {}):
             assert f"| `{field}` |" in pages["scenario.md"], (name, field)
+
+
+def test_every_key_of_a_document_is_on_its_page_with_its_sentence(pages):
+    parts = pages["documents.md"].split("\n## ")[1:]
+    assert len(parts) == len(FORMS)
+
+    def keys(rules):
+        for key, inner in rules.get("properties", {}).items():
+            yield key, inner.get("description", "")
+            yield from keys(inner)
+        yield from keys(rules["items"]) if "items" in rules else ()
+
+    for part, (form, title) in zip(parts, FORMS.values(), strict=True):
+        assert part.replace("`", "").startswith(title)
+        for key, sentence in keys(schema_of(form)):
+            line = rf"\| `{key}` \| .*\| {re.escape(write_reference.linked(sentence))}"
+            assert re.search(line, part), (title, key)
 
 
 def test_the_eras_differ_in_the_initial_window(pages):

@@ -1,17 +1,13 @@
 """The files of a paper: what is refused, and in which words."""
 
-import re
 from pathlib import Path
 
 import pytest
 from paper_faults import wrong
 
 from ackclock.errors import UnsupportedError
-from ackclock.reproduce.read import form
 from ackclock.reproduce.read.folder import names, read
 from ackclock.reproduce.run.inference import load
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def append(folder, name, text):
@@ -239,21 +235,6 @@ def test_a_view_that_is_wrong_is_reported_once(paper, views, message):
     check = '[[claim.check]]\nmeasure = "SELECT 1 AS value FROM views.all"\n'
     append(paper, "claims.toml", CLAIM + check + "expect = { at_least = 1 }\n")
     assert wrong(paper) == [message]
-
-
-def test_the_reference_page_names_every_key():
-    page = (ROOT / "docs" / "reference" / "papers.md").read_text(encoding="utf-8")
-    words = set(re.findall(r"\w+", page))
-
-    def keys(rules):
-        for key, inner in rules.get("properties", {}).items():
-            yield key
-            yield from keys(inner)
-        if "items" in rules:
-            yield from keys(rules["items"])
-
-    for rules in (form.PAPER, form.CLAIMS, form.FIGURES, form.UNSTATED, form.VIEWS):
-        assert set(keys(rules)) <= words
 
 
 @pytest.mark.parametrize("name", names())

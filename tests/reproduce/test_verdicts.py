@@ -294,7 +294,7 @@ def test_all_points_of_a_design_are_judged_by_their_range():
     ],
 )
 def test_a_design_is_known_by_what_its_replicates_are(measure, is_design):
-    assert Check("", "", measure, {}).is_design == is_design
+    assert Check(path="", measure=measure, expect={}).is_design == is_design
 
 
 def ranks(noise):

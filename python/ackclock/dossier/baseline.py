@@ -150,8 +150,9 @@ def load_baseline(file: Path, profile: str, tier: str, seed: int | None = None) 
     AckclockError
         There is none, it is something else, or of another profile, tier or seed.
     """
+    from ackclock.catalogue.entries import schema_of
     from ackclock.catalogue.form import parameter_problems
-    from ackclock.dossier.form import DOSSIER
+    from ackclock.dossier.form import DossierForm
 
     path = file / "dossier.json" if file.is_dir() else file
     try:
@@ -160,7 +161,7 @@ def load_baseline(file: Path, profile: str, tier: str, seed: int | None = None) 
         raise AckclockError(f"{path}: {error.strerror}; expected a dossier.json") from None
     except ValueError:
         raise AckclockError(f"{path} is not JSON; expected a dossier.json") from None
-    wrong = parameter_problems(DOSSIER, data)
+    wrong = parameter_problems(schema_of(DossierForm), data)
     if wrong:
         where = f" at {wrong[0].path}" if wrong[0].path else ""
         message = f"{path} is not a dossier{where}: {wrong[0].message[:120]}"

@@ -1,34 +1,13 @@
-"""The form of a profile's files, and of what is written, as JSON Schema.
+"""The form of the documents that dossiers and comparisons write, and the words in them."""
 
-``scenarios/``, ``figures.toml`` and ``views.toml`` have the form of a paper's.
-"""
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from __future__ import annotations
+from ackclock.catalogue.entries import Key
+from ackclock.dossier.profile import LEVELS
+from ackclock.reproduce.paper import TIERS
 
-from typing import Any
-
-from ackclock.reproduce.read.form import CLAIMS, TIERS
-
-__all__ = [
-    "AUDITS",
-    "COMPARISON",
-    "DOSSIER",
-    "LEVELS",
-    "PROFILE",
-    "REQUIREMENTS",
-    "STANDINGS",
-    "VERDICTS",
-]
-
-Schema = dict[str, Any]
-
-LEVELS = {
-    "MUST": "the document says MUST",
-    "SHOULD": "the document says SHOULD",
-    "expected": "the document says should, ought to or is required, in lower case",
-    "informational": "nothing is required",
-}
-"""Levels of requirements."""
+__all__ = ["STANDINGS", "VERDICTS", "ComparisonForm", "DossierForm"]
 
 VERDICTS = {
     "met": "the interval of every number is within its threshold",
@@ -48,291 +27,134 @@ STANDINGS = {
 }
 """What is behind a requirement's row."""
 
-AUDITS = ("adversary", "latecomer", "game", "proofs")
-"""Studies of ackclock that a profile may include."""
+_LEVEL = Key(enum=list(LEVELS))
+_TIER = Key(enum=list(TIERS))
 
 
-def _text(about: str, **more: Any) -> Schema:
-    return {"type": "string", "description": about, **more}
+class MeasuredForm(TypedDict):
+    """A number that was measured."""
+
+    check: Annotated[str, "Name of the check; empty if it is the only one."]
+    part: Annotated[str, "Scenario or pair that the number is of; empty if there is one only."]
+    study: Annotated[list[Annotated[str, "Name."]], "Studies that it was measured in."]
+    unit: Annotated[str, "Unit."]
+    measured: Annotated[float | None, "Mean over replicates."]
+    low: Annotated[float | None, "Lower end of the 95 % interval."]
+    high: Annotated[float | None, "Upper end."]
+    values: Annotated[list[float | None], "One per replicate, in the order of their seeds."]
+    expected: Annotated[str, "The threshold, written out."]
+    at_least: Annotated[float | None, "Lower bound."]
+    at_most: Annotated[float | None, "Upper bound."]
+    distance: Annotated[
+        float | None,
+        "From the nearest bound as a part of it (as it is if the bound is 0); negative: beyond it.",
+    ]
+    outcome: Literal["met", "missed", "undecided"]
+    decides: bool
+    exact: NotRequired[
+        Annotated[bool, "No chance is behind it: all seeds give one and the same run."]
+    ]
 
 
-def _table(properties: Schema, required: tuple[str, ...], about: str = "") -> Schema:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-        "description": about,
-    }
+class ThresholdForm(TypedDict):
+    """What a check expects, and why."""
+
+    check: Annotated[str, "Name."]
+    expected: Annotated[str, "The threshold, written out."]
+    reason: Annotated[str, "Why this one."]
+    source: Annotated[str, "Where it is from."]
+    trade: Annotated[str, "What a stricter and a laxer one would change."]
 
 
-def _list(items: Schema, about: str, **more: Any) -> Schema:
-    return {"type": "array", "items": items, "description": about, **more}
+class RowForm(TypedDict):
+    """A requirement with its verdict."""
+
+    id: Annotated[str, "Of the requirement."]
+    section: Annotated[str, "Of the document."]
+    title: Annotated[str, "What it is about."]
+    statement: Annotated[str, "What is required."]
+    level: Annotated[str, _LEVEL]
+    family: Annotated[str, "Group."]
+    verdict: Annotated[str, Key(enum=list(VERDICTS))]
+    standing: NotRequired[Annotated[str, Key(enum=list(STANDINGS)), "What is behind the verdict."]]
+    reason: Annotated[str, "Why."]
+    argument: NotRequired[Annotated[str, "What the author argues; empty: nothing."]]
+    question: Annotated[str, "What only a person can answer."]
+    figures: Annotated[list[Annotated[str, "Id."]], "Figures that show it."]
+    thresholds: Annotated[list[ThresholdForm], "One for each check."]
+    numbers: Annotated[list[MeasuredForm], "What was measured."]
 
 
-def _whole(about: str, least: int) -> Schema:
-    return {"type": "integer", "minimum": least, "description": about}
+class OriginForm(TypedDict):
+    """What the numbers of a document come from."""
+
+    profile: Annotated[str, "Name of the profile."]
+    title: NotRequired[Annotated[str, "Title of the profile."]]
+    source: NotRequired[Annotated[str, "The document it follows."]]
+    tier: Annotated[str, _TIER]
+    against: Annotated[Mapping[str, Any], "Other controls by label."]
+    version: Annotated[str, "Of ackclock."]
+    seed: NotRequired[int | None]
 
 
-_TIER = _table(
-    {
-        "about": _text("What is run, in one sentence."),
-        "cpu_s": {
-            "type": "number",
-            "exclusiveMinimum": 0,
-            "description": "Budget of one core [s].",
-        },
-        "replicates": _whole("Undecided requirements get more replicates, up to this many.", 2),
-        "audits": _table(
-            {
-                name: {
-                    "type": "integer",
-                    "minimum": 1,
-                    "description": f"Size of the study {name}; left out: it is not run.",
-                }
-                for name in AUDITS
-            },
-            (),
-            "Studies that are run beside: the adversary's patterns, starts of the late-comer, flows"
-            " of the game, longest cycle of a proof [round trips].",
-        ),
-    },
-    ("about",),
-)
+class DossierForm(OriginForm):
+    """`dossier.json`: what was found of a control."""
 
-PROFILE = _table(
-    {
-        "title": _text("Title."),
-        "about": _text("What it measures."),
-        "source": _text("The document it follows."),
-        "document": _text('Its short name, written before sections, as "RFC 9743".'),
-        "base": _text("Another profile: a part of its requirements, studies, figures is taken."),
-        "take": _list(_text("Id of a requirement of the base."), "What is taken, in this order."),
-        "sizes": _table(
-            {tier: {"type": "object", "description": "By study of the base."} for tier in TIERS},
-            (),
-            "What a tier changes in studies of the base, with the keys of a tier: set, over, reps.",
-        ),
-        "against": {
-            "type": "object",
-            "description": "Other controls by label, unless --against names others.",
-        },
-        "tiers": _table(dict.fromkeys(TIERS, _TIER), (), "Sizes."),
-        "family": _list(
-            _table(
-                {
-                    "id": _text("As requirements name it."),
-                    "title": _text("Heading."),
-                    "about": _text("What is run in it, for a reader."),
-                },
-                ("id", "title"),
-            ),
-            "Groups of requirements, in the order of the report.",
-        ),
-    },
-    ("title", "about", "source", "tiers"),
-)
-"""``profile.toml``."""
+    dossier: Annotated[int, Key(const=1), "Version of this form."]
+    control: Annotated[str, "Label of the control."]
+    value: Annotated[Any, "How a scenario says the control."]
+    tcp: NotRequired[Annotated[Mapping[str, Any], "TCP settings of its flows that it needs."]]
+    flow: NotRequired[Annotated[Mapping[str, Any], "Other settings of its flows that it needs."]]
+    user_code_hash: NotRequired[Annotated[str | None, "SHA-256 of its code."]]
+    command: NotRequired[Annotated[str, "What gives this again."]]
+    counts: Annotated[Mapping[str, Any], "Requirements by verdict."]
+    standings: NotRequired[Annotated[Mapping[str, Any], "Requirements by what is behind them."]]
+    control_source: NotRequired[
+        Annotated[str, "Document, with its version, that the control is of."]
+    ]
+    runs: NotRequired[int]
+    cpu_s: NotRequired[Annotated[float, "Time of one core that the runs took [s]."]]
+    studies: Annotated[Mapping[str, Any], "Engine, seeds and hash of each study."]
+    audits: NotRequired[Annotated[Mapping[str, Any], "Results of further studies by name."]]
+    rows: Annotated[list[RowForm], "One per requirement."]
+    chance: NotRequired[Annotated[str, "How many numbers are missed by chance."]]
+    regressions: NotRequired[
+        Annotated[list[Mapping[str, Any]], "Numbers that are worse than in the baseline."]
+    ]
 
-_CLAIM_CHECK = CLAIMS["properties"]["claim"]["items"]["properties"]["check"]["items"]["properties"]
 
-_CHECK = _table(
-    {
-        **{k: _CLAIM_CHECK[k] for k in ("name", "measure", "expect", "unit", "interval")},
-        "reason": _text("Why this threshold."),
-        "source": _text("Where the threshold is from; left out: it is ours."),
-        "trade": _text("What a stricter and a laxer threshold would change."),
-        "shown": _text("Why it is measured though it does not decide."),
-    },
-    ("measure",),
-    "Without expect, reason and trade its value is reported and does not decide.",
-)
+class DifferenceForm(TypedDict):
+    """A number that two controls differ in, or do not."""
 
-REQUIREMENTS = _table(
-    {
-        "requirement": _list(
-            _table(
-                {
-                    "id": _text("Unique in the profile; the section comes first."),
-                    "section": _text("Section and paragraph of the document."),
-                    "title": _text("What it is about."),
-                    "statement": _text("What is required, in your own words."),
-                    "level": {"enum": list(LEVELS), "description": "Requirement level."},
-                    "family": _text("An id of profile.toml's families."),
-                    "figures": _list(_text("Id of a figure."), "Figures that show it."),
-                    "check": _list(_CHECK, "All must be met.", minItems=1),
-                    "question": _text("What only a person can answer."),
-                    "inapplicable": _text(
-                        "Why it does not apply where nothing is measured; without checks: why not."
-                    ),
-                    "note": _text("What a reader should know."),
-                },
-                ("id", "section", "title", "statement", "level", "family"),
-            ),
-            "One entry a requirement.",
-        )
-    },
-    (),
-)
-"""``requirements.toml``."""
+    id: Annotated[str, "Of the requirement."]
+    number: Annotated[str, "Requirement, check and part."]
+    family: Annotated[str, "Its family."]
+    unit: Annotated[str, "Unit."]
+    values: Annotated[list[float], "Means of the first and of the second control."]
+    difference: Annotated[float, "Second less first, mean over seeds."]
+    low: Annotated[float | None, "Lower end of its 99 % interval; null: one seed."]
+    high: Annotated[float | None, "Upper end."]
+    size: Annotated[float, "Without its sign, as a part of the larger value or of the threshold."]
+    expected: Annotated[str, "The threshold, written out."]
+    better: Annotated[str | None, "Label; null: no difference."]
 
-_NULL_NUMBER = {"type": ["number", "null"]}
 
-_MEASURED = _table(
-    {
-        "check": _text("Name of the check; empty if it is the only one."),
-        "part": _text("Scenario or pair that the number is of; empty if there is one only."),
-        "study": _list(_text("Name."), "Studies that it was measured in."),
-        "unit": _text("Unit."),
-        "measured": {**_NULL_NUMBER, "description": "Mean over replicates."},
-        "low": {**_NULL_NUMBER, "description": "Lower end of the 95 % interval."},
-        "high": {**_NULL_NUMBER, "description": "Upper end."},
-        "values": _list(_NULL_NUMBER, "One per replicate, in the order of their seeds."),
-        "expected": _text("The threshold, written out."),
-        "at_least": {**_NULL_NUMBER, "description": "Lower bound."},
-        "at_most": {**_NULL_NUMBER, "description": "Upper bound."},
-        "distance": {
-            **_NULL_NUMBER,
-            "description": "From the nearest bound as a part of it (as it is if the bound is 0);"
-            " negative: beyond it.",
-        },
-        "outcome": {"enum": ["met", "missed", "undecided"]},
-        "decides": {"type": "boolean"},
-        "exact": {
-            "type": "boolean",
-            "description": "No chance is behind it: all seeds give one and the same run.",
-        },
-    },
-    (
-        "check", "part", "study", "unit", "measured", "low", "high", "values", "expected",
-        "at_least", "at_most", "distance", "outcome", "decides",
-    ),
-)  # fmt: skip
+class PairForm(TypedDict):
+    """Two controls."""
 
-_ROW = _table(
-    {
-        "id": _text("Of the requirement."),
-        "section": _text("Of the document."),
-        "title": _text("What it is about."),
-        "statement": _text("What is required."),
-        "level": {"enum": list(LEVELS)},
-        "family": _text("Group."),
-        "verdict": {"enum": list(VERDICTS)},
-        "standing": {"enum": list(STANDINGS), "description": "What is behind the verdict."},
-        "reason": _text("Why."),
-        "argument": _text("What the author argues; empty: nothing."),
-        "question": _text("What only a person can answer."),
-        "figures": _list(_text("Id."), "Figures that show it."),
-        "thresholds": _list(
-            _table(
-                {
-                    "check": _text("Name."),
-                    "expected": _text("The threshold, written out."),
-                    "reason": _text("Why this one."),
-                    "source": _text("Where it is from."),
-                    "trade": _text("What a stricter and a laxer one would change."),
-                },
-                ("check", "expected", "reason", "source", "trade"),
-            ),
-            "One for each check.",
-        ),
-        "numbers": _list(_MEASURED, "What was measured."),
-    },
-    (
-        "id", "section", "title", "statement", "level", "family", "verdict", "reason", "question",
-        "figures", "thresholds", "numbers",
-    ),
-)  # fmt: skip
+    controls: Annotated[list[Annotated[str, "Label."]], "The two."]
+    compared: Annotated[int, "Numbers that both have.", Key(minimum=0)]
+    better: Annotated[Mapping[str, Any], "Numbers that each is better in."]
+    sentences: Annotated[list[Annotated[str, "One."]], "What follows from the intervals."]
+    differences: Annotated[list[DifferenceForm], "One for each number."]
 
-DOSSIER = _table(
-    {
-        "dossier": {"const": 1, "description": "Version of this form."},
-        "control": _text("Label of the control."),
-        "value": {"description": "How a scenario says the control."},
-        "tcp": {"type": "object", "description": "TCP settings of its flows that it needs."},
-        "flow": {"type": "object", "description": "Other settings of its flows that it needs."},
-        "user_code_hash": {"type": ["string", "null"], "description": "SHA-256 of its code."},
-        "profile": _text("Name of the profile."),
-        "title": _text("Title of the profile."),
-        "source": _text("The document it follows."),
-        "tier": {"enum": list(TIERS)},
-        "against": {"type": "object", "description": "Other controls by label."},
-        "version": _text("Of ackclock."),
-        "command": _text("What gives this again."),
-        "seed": {"type": ["integer", "null"]},
-        "counts": {"type": "object", "description": "Requirements by verdict."},
-        "standings": {"type": "object", "description": "Requirements by what is behind them."},
-        "control_source": _text("Document, with its version, that the control is of."),
-        "runs": {"type": "integer"},
-        "cpu_s": {"type": "number", "description": "Time of one core that the runs took [s]."},
-        "studies": {"type": "object", "description": "Engine, seeds and hash of each study."},
-        "audits": {"type": "object", "description": "Results of further studies by name."},
-        "rows": _list(_ROW, "One per requirement."),
-        "chance": _text("How many numbers are missed by chance."),
-        "regressions": {
-            "type": "array",
-            "items": {"type": "object"},
-            "description": "Numbers that are worse than in the baseline.",
-        },
-    },
-    (
-        "dossier", "control", "value", "profile", "tier", "against", "version", "counts", "rows",
-        "studies",
-    ),
-)  # fmt: skip
-"""``dossier.json``."""
 
-_DIFFERENCE = _table(
-    {
-        "id": _text("Of the requirement."),
-        "number": _text("Requirement, check and part."),
-        "family": _text("Its family."),
-        "unit": _text("Unit."),
-        "values": _list({"type": "number"}, "Means of the first and of the second control."),
-        "difference": {"type": "number", "description": "Second less first, mean over seeds."},
-        "low": {**_NULL_NUMBER, "description": "Lower end of its 99 % interval; null: one seed."},
-        "high": {**_NULL_NUMBER, "description": "Upper end."},
-        "size": {
-            "type": "number",
-            "description": "Without its sign, as a part of the larger value or of the threshold.",
-        },
-        "expected": _text("The threshold, written out."),
-        "better": {"type": ["string", "null"], "description": "Label; null: no difference."},
-    },
-    (
-        "id", "number", "family", "unit", "values", "difference", "low", "high", "size", "expected",
-        "better",
-    ),
-)  # fmt: skip
+class ComparisonForm(OriginForm):
+    """`comparison.json`: several controls beside each other."""
 
-COMPARISON = _table(
-    {
-        "comparison": {"const": 1, "description": "Version of this form."},
-        **{
-            key: DOSSIER["properties"][key]
-            for key in (
-                "profile", "title", "source", "tier", "against", "version", "command", "seed",
-                "runs", "cpu_s",
-            )
-        },
-        "pairs": _list(
-            _table(
-                {
-                    "controls": _list(_text("Label."), "The two."),
-                    "compared": _whole("Numbers that both have.", 0),
-                    "better": {"type": "object", "description": "Numbers that each is better in."},
-                    "sentences": _list(_text("One."), "What follows from the intervals."),
-                    "differences": _list(_DIFFERENCE, "One for each number."),
-                },
-                ("controls", "compared", "better", "sentences", "differences"),
-            ),
-            "Every two controls.",
-        ),
-        "dossiers": _list(DOSSIER, "Of each control, in order."),
-    },
-    (
-        "comparison", "profile", "tier", "against", "version", "command", "runs", "cpu_s", "pairs",
-        "dossiers",
-    ),
-)  # fmt: skip
-"""``comparison.json``."""
+    comparison: Annotated[int, Key(const=1), "Version of this form."]
+    command: Annotated[str, "What gives this again."]
+    runs: int
+    cpu_s: Annotated[float, "Time of one core that the runs took [s]."]
+    pairs: Annotated[list[PairForm], "Every two controls."]
+    dossiers: Annotated[list[DossierForm], "Of each control, in order."]

@@ -6,21 +6,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.dossier import form
-from ackclock.dossier.profile import Profile, Requirement, Threshold
+from ackclock.catalogue.entries import read_entry
+from ackclock.dossier.profile import (
+    AboutProfile,
+    Profile,
+    Requirement,
+    RequirementCheck,
+    RequirementsFile,
+)
 from ackclock.dossier.rows import NO_BOUND
 from ackclock.errors import UnsupportedError, suggestion
 from ackclock.reproduce.check import crosscheck
-from ackclock.reproduce.paper import PaperData
-from ackclock.reproduce.read.claims import make_claim
+from ackclock.reproduce.figure import FiguresFile
+from ackclock.reproduce.paper import Check, Claim, PaperData
+from ackclock.reproduce.read.claims import name_checks, report_check
 from ackclock.reproduce.read.folder import FolderReader, PaperError
-from ackclock.reproduce.read.form import FIGURES
 from ackclock.reproduce.read.shipped import find_folder, list_bundled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ackclock.reproduce.paper import Claim, Study
+    from ackclock.reproduce.paper import Study
 
 __all__ = ["PROFILES", "names", "read"]
 
@@ -70,20 +76,19 @@ class _Reader(FolderReader):
             With every problem.
         """
         self.look_around()
-        about = self.document(_FILE, form.PROFILE)
+        about = self.document(_FILE, AboutProfile)
         base = self._base(about)
-        figures = self.document("figures.toml", FIGURES, needed=False)
+        figures = self.document("figures.toml", FiguresFile, needed=False)
         needed = base is None
-        entries = self.document("requirements.toml", form.REQUIREMENTS, needed=needed)
+        entries = self.document("requirements.toml", RequirementsFile, needed=needed)
         file = self.folder / "requirements.toml"
         claims: dict[str, Claim] = {}
         requirements: dict[str, Requirement] = {}
-        rows = [row for row in entries.get("requirement", ()) if isinstance(row, dict)]
-        self.unique(file, "requirement", rows)
-        for row in rows:
-            if {"id", "section", "title", "statement", "level", "family"} <= set(row):
-                claims[row["id"]] = self._claim(file, row)
-                requirements[row["id"]] = _requirement(row, claims[row["id"]])
+        for row in self.tables(file, "requirement", entries):
+            requirement = _requirement(row)
+            if requirement is not None:
+                claims[requirement.id] = self._claim(file, requirement)
+                requirements[requirement.id] = requirement
         data = PaperData(
             name=self.folder.name,
             folder=self.folder,
@@ -145,38 +150,43 @@ class _Reader(FolderReader):
         )
         return joined, {**{name: base.requirements[name] for name in taken_ids}, **found}
 
-    def _claim(self, file: Path, row: dict[str, Any]) -> Claim:
+    def _claim(self, file: Path, requirement: Requirement) -> Claim:
         """The claim that is judged: that what is required holds."""
-        place = f"requirement[{row['id']}]"
-        given = [check for check in row.get("check", ()) if isinstance(check, dict)]
-        for check in given:
-            if "expect" in check and not {"reason", "trade"} <= set(check):
+        place = f"requirement[{requirement.id}]"
+        checks, bounded = requirement.checks, requirement.thresholds
+        for check in bounded:
+            if not (check.reason and check.trade):
                 self.report(file, place, "has a check with expect, which needs reason and trade")
-        bounded = [check for check in given if "expect" in check]
         # What is only shown is a claim where nothing else is measured.
-        only_shown = all("shown" in check for check in bounded)
-        checks = [
-            {key: value for key, value in check.items() if key not in ("source", "trade", "shown")}
-            | ({"ours": check["shown"]} if "shown" in check and not only_shown else {})
-            | ({} if "expect" in check else {"expect": {"between": NO_BOUND}})
-            for check in given
-        ]
-        if (
-            only_shown
-            and len(bounded) == len(given)
-            and not {"question", "inapplicable"} & set(row)
-        ):
+        only_shown = all(check.shown for check in bounded)
+        why_not = requirement.question or requirement.inapplicable
+        if only_shown and len(bounded) == len(checks) and not why_not:
             message = "needs a check that decides, a question, or inapplicable"
             self.report(file, place, message)
-        entry: dict[str, Any] = {
-            "id": row["id"],
-            "statement": row["statement"],
-            "kind": "Q",
-            "where": row["section"],
-        }
-        why_not = row.get("question", row.get("inapplicable", ""))
-        entry |= {"check": checks} if checks else {"not_checkable": why_not}
-        return make_claim(self, file, entry)
+        claim = Claim(
+            id=requirement.id,
+            statement=requirement.statement,
+            kind="Q",
+            where=requirement.section,
+            file=file,
+            checks=tuple(
+                Check(
+                    path=f"claim[{requirement.id}].check[{number}]",
+                    name=check.name,
+                    measure=check.measure,
+                    expect={"between": list(NO_BOUND)} if check.expect is None else check.expect,
+                    reason=check.reason,
+                    unit=check.unit,
+                    interval=check.interval,
+                    ours="" if only_shown else check.shown,
+                )
+                for number, check in enumerate(checks)
+            ),
+            not_checkable="" if checks else why_not,
+        )
+        for claim_check in claim.checks:
+            report_check(self, file, claim_check)
+        return claim
 
     def _references(self, file: Path, found: dict[str, Requirement], data: PaperData) -> None:
         families = [family.get("id") for family in data.about.get("family", ())]
@@ -200,18 +210,8 @@ def _resize_study(study: Study, sizes: Mapping[str, Mapping[str, Any]]) -> Study
     return replace(study, document={**study.document, "tiers": tiers})
 
 
-def _requirement(row: dict[str, Any], claim: Claim) -> Requirement:
-    checks = [check for check in row.get("check", ()) if isinstance(check, dict)]
-    why = tuple(
-        Threshold(made.name, one.get("reason", ""), one.get("source", "ours"), one.get("trade", ""))
-        for made, one in zip(claim.checks, checks, strict=False)
-        if "expect" in one
-    )
-    rest = {key: value for key, value in row.items() if key not in ("check", "figures")}
-    return Requirement(
-        figures=tuple(row.get("figures", ())),
-        thresholds=why,
-        is_text=all("shown" in check for check in checks) and (bool(checks) or "question" in row),
-        is_reported=bool(checks) and not any("expect" in check for check in checks),
-        **rest,
-    )
+def _requirement(row: Mapping[str, Any]) -> Requirement | None:
+    tables = [table for table in row.get("check", ()) if isinstance(table, dict)]
+    checks = [read_entry(RequirementCheck, table) for table in name_checks(tables)]
+    checks_read = tuple(check for check in checks if check is not None)
+    return read_entry(Requirement, row, checks=checks_read)

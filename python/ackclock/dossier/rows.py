@@ -146,8 +146,8 @@ class RequirementRow:
             "figures": list(one.figures),
             "thresholds": [
                 {
-                    "check": why.check,
-                    "expected": expected.get(why.check, ""),
+                    "check": why.name,
+                    "expected": expected.get(why.name, ""),
                     "reason": why.reason,
                     "source": why.source,
                     "trade": why.trade,

@@ -10,7 +10,8 @@ from ackclock._util.command_line import without_places
 from ackclock._util.json_text import json_text
 from ackclock._util.number_text import bounds, number
 from ackclock._util.page import render
-from ackclock.dossier.form import LEVELS, VERDICTS
+from ackclock.dossier.form import VERDICTS
+from ackclock.dossier.profile import LEVELS
 from ackclock.dossier.write.page import answer, away, order, standing, write_measured
 from ackclock.reproduce.write.folder import write_figure
 from ackclock.reproduce.write.html import figure_on_page

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ackclock.reproduce.paper import Claim, Figure, PaperData
+    from ackclock.reproduce.figure import Figure
+    from ackclock.reproduce.paper import Claim, PaperData
 
 __all__ = ["problems", "studies_of"]
 

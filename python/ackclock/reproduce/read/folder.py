@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ackclock._util.documents import parse_document
 from ackclock._util.foreign_files import ForeignFileError, check_folder, read_text
+from ackclock.catalogue.entries import read_entry, schema_of
 from ackclock.errors import Problem, ScenarioError, suggestion
-from ackclock.reproduce.paper import Expected, Figure, PaperData, Parameter, Study, Target
-from ackclock.reproduce.read import form, views
+from ackclock.reproduce.figure import Figure, FiguresFile
+from ackclock.reproduce.paper import (
+    FIRST,
+    TIERS,
+    AboutPaper,
+    ClaimsFile,
+    Expected,
+    Margin,
+    PaperData,
+    PaperReading,
+    Parameter,
+    Study,
+    Target,
+    UnstatedFile,
+    ViewsFile,
+)
+from ackclock.reproduce.read import views
 from ackclock.reproduce.read.shipped import find_folder, list_bundled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
 __all__ = ["PAPERS", "FolderReader", "PaperError", "names", "read"]
 
 PAPERS = Path(__file__).resolve().parents[2] / "papers"
 """Where the papers are that ship with ackclock."""
+
+Entry = TypeVar("Entry")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 """Studies and expected files are schemas and tables of queries."""
@@ -111,14 +130,16 @@ class FolderReader:
             With every problem.
         """
         from ackclock.reproduce.check import crosscheck
-        from ackclock.reproduce.read.claims import claims, margins, readings
+        from ackclock.reproduce.read.claims import claims
 
         self.look_around()
-        about = self.document("paper.toml", form.PAPER)
-        figures = self.document("figures.toml", form.FIGURES)
-        unstated = self.document("unstated.toml", form.UNSTATED)
+        about = self.document("paper.toml", AboutPaper)
+        figures = self.document("figures.toml", FiguresFile)
+        unstated = self.document("unstated.toml", UnstatedFile)
         expected = self._read_expected()
         studies = self.studies()
+        lists = self.document("claims.toml", ClaimsFile)
+        margins = self._read_list("margin", Margin, lists)
         paper = PaperData(
             name=self.folder.name,
             folder=self.folder,
@@ -126,10 +147,10 @@ class FolderReader:
             studies=studies,
             expected=expected,
             figures=self.figures(figures),
-            claims=claims(self, expected),
+            claims=claims(self, expected, margins),
             parameters=self._parameters(unstated),
-            readings=readings(self),
-            margins=margins(self),
+            readings=self._read_list("reading", PaperReading, lists),
+            margins=margins,
         )
         # References are looked at even where other entries are wrong: all is reported together.
         self.problems += crosscheck.problems(paper)
@@ -137,15 +158,15 @@ class FolderReader:
             raise PaperError(list(dict.fromkeys(self.problems)))
         return paper
 
-    def document(self, name: str, rules: Mapping[str, Any], *, needed: bool = True) -> Any:
+    def document(self, name: str, form: type, *, needed: bool = True) -> Any:
         """Read a TOML file and check its form.
 
         Parameters
         ----------
         name
             In the folder.
-        rules
-            Its JSON Schema.
+        form
+            The class of its tables.
         needed
             Whether it must be there.
 
@@ -164,7 +185,7 @@ class FolderReader:
         data = self._toml(file)
         if data is None:
             return {}
-        wrong = [*self._verdicts(data), *parameter_problems(dict(rules), data)]
+        wrong = [*self._verdicts(data), *parameter_problems(schema_of(form), data)]
         for problem in wrong:
             self.report(file, _by_id(problem.path, data), problem.message)
         data = _without(data, [problem.path for problem in wrong])
@@ -195,14 +216,14 @@ class FolderReader:
         return [
             Problem(f"{kind}[{i}].verdict", message)
             for kind in ("claim", "claims_from")
-            for i, entry in enumerate(_tables(data.get(kind)))
+            for i, entry in enumerate(_dicts(data.get(kind)))
             if "verdict" in entry
         ]
 
     def look_around(self) -> None:
         """Report files that do not belong there, and read the views that queries begin with."""
         self._unknown_files()
-        named = self.document(views.FILE, form.VIEWS, needed=False).get("view", {})
+        named = self.document(views.FILE, ViewsFile, needed=False).get("view", {})
         self._views = views.join_views(
             named, lambda path, message: self.report(self.folder / views.FILE, path, message)
         )
@@ -265,13 +286,13 @@ class FolderReader:
             tiers = document.get("tiers", {})
             skipped = {}
             for tier, settings in tiers.items() if isinstance(tiers, dict) else ():
-                if tier not in (*form.TIERS, form.FIRST):
-                    hint = suggestion(tier, (*form.TIERS, form.FIRST))
+                if tier not in (*TIERS, FIRST):
+                    hint = suggestion(tier, (*TIERS, FIRST))
                     self.report(file, f"tiers.{tier}", f'there is no tier "{tier}"; {hint}')
                 if isinstance(settings, dict) and "skip" in settings:
                     skipped[tier] = str(settings["skip"])
-            if "fast" in skipped and form.FIRST not in tiers:
-                skipped[form.FIRST] = skipped["fast"]
+            if "fast" in skipped and FIRST not in tiers:
+                skipped[FIRST] = skipped["fast"]
             studies[file.stem] = Study(file.stem, file, document, skipped)
         return studies
 
@@ -284,23 +305,26 @@ class FolderReader:
             Its content.
         """
         file = self.folder / "figures.toml"
-        entries = _tables(data.get("figure"))
-        self.unique(file, "figure", entries)
         return {
             entry["id"]: Figure(entry["id"], entry.get("title", ""), file, entry)
-            for entry in entries
+            for entry in self.tables(file, "figure", data)
             if "id" in entry
         }
 
     def _parameters(self, data: Mapping[str, Any]) -> dict[str, Parameter]:
         file = self.folder / "unstated.toml"
-        entries = _tables(data.get("parameter"))
-        self.unique(file, "parameter", entries)
         parameters = {}
-        for entry in entries:
-            if not {"id", "what", "reason"} <= set(entry):
+        for entry in self.tables(file, "parameter", data):
+            sets = [
+                read_entry(Target, table, study=study)
+                for table in _dicts(entry.get("sets"))
+                for study in _as_list(table.get("study"))
+            ]
+            targets = tuple(target for target in sets if target is not None)
+            parameter = read_entry(Parameter, entry, file=file, sets=targets)
+            if parameter is None:
                 continue
-            key_path = f"parameter[{entry['id']}]"
+            key_path = f"parameter[{parameter.id}]"
             if ("not_settable" in entry) == ("sets" in entry):
                 message = "needs either sets, or not_settable with the reason"
                 self.report(file, key_path, message)
@@ -310,18 +334,8 @@ class FolderReader:
             if "range" in entry and not _is_range(entry["range"]):
                 message = "needs from below to; on a log scale both above 0"
                 self.report(file, f"{key_path}.range", message)
-            sets = tuple(
-                Target(study, t["path"], t.get("values", {}))
-                for t in _tables(entry.get("sets"))
-                if {"study", "path"} <= set(t)
-                for study in ([t["study"]] if isinstance(t["study"], str) else t["study"])
-            )
-            fields = {k: v for k, v in entry.items() if k not in ("sets", "values")}
-            parameter = Parameter(
-                file=file, sets=sets, values=tuple(entry.get("values", ())), **fields
-            )
             self._set_values(parameter, key_path)
-            parameters[entry["id"]] = parameter
+            parameters[parameter.id] = parameter
         return parameters
 
     def _set_values(self, parameter: Parameter, place: str) -> None:
@@ -333,22 +347,30 @@ class FolderReader:
                 message = f'does not say what the value "{lacking[0]}" sets'
                 self.report(parameter.file, f"{place}.sets[{number}].values", message)
 
-    def unique(self, file: Path, kind: str, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Report ids that are there twice.
+    def tables(self, file: Path, kind: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Give the tables of a list, and report ids that are there twice.
 
         Parameters
         ----------
         file, kind
-            The file of the entries.
-        entries
-            Tables with an id.
+            The file, and its list.
+        data
+            Its content.
         """
-        ids: set[str] = set()
-        for entry in entries:
-            name = str(entry.get("id"))
-            if name in ids and "id" in entry:
+        tables = _dicts(data.get(kind))
+        ids = Counter(table["id"] for table in tables if "id" in table)
+        for name, count in ids.items():
+            if count > 1:
                 self.report(file, f"{kind}[{name}].id", "is there more than once")
-            ids.add(name)
+        return tables
+
+    def _read_list(
+        self, kind: str, entry: type[Entry], data: Mapping[str, Any]
+    ) -> dict[str, Entry]:
+        """Read the entries of a list of ``claims.toml`` by id."""
+        tables = self.tables(self.folder / "claims.toml", kind, data)
+        entries = {table.get("id"): read_entry(entry, table) for table in tables}
+        return {str(name): item for name, item in entries.items() if item is not None}
 
 
 def _code_in(data: Any) -> str | None:
@@ -365,8 +387,12 @@ def _is_range(table: Mapping[str, Any]) -> bool:
     return table.get("scale") != "log" or table["from"] > 0
 
 
-def _tables(value: Any) -> list[dict[str, Any]]:
+def _dicts(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _by_id(path: str, data: Any) -> str:

@@ -12,7 +12,7 @@ from ackclock.reproduce.read.folder import PaperError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ackclock.reproduce.paper import Figure
+    from ackclock.reproduce.figure import Figure
     from ackclock.reproduce.run.database import Database
 
 __all__ = ["LAYERS", "DrawnLayer", "csv_columns", "layers", "order_values"]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ackclock.experiments.sweeps import Sweep
-    from ackclock.reproduce.paper import Claim, Figure, PaperData
+    from ackclock.reproduce.figure import Figure
+    from ackclock.reproduce.paper import Claim, PaperData
 
 __all__ = [
     "Drawn",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock._util import paths
 from ackclock.errors import AckclockError, Problem, ScenarioError
+from ackclock.reproduce.paper import FIRST
 from ackclock.reproduce.read.folder import PaperError
-from ackclock.reproduce.read.form import FIRST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

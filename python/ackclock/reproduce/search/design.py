@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock._util.number_text import working_time
 from ackclock.errors import UnsupportedError
 from ackclock.reproduce.check.crosscheck import studies_of
-from ackclock.reproduce.read.form import FIRST
+from ackclock.reproduce.paper import FIRST
 from ackclock.reproduce.run.studies import sweep_of
 
 if TYPE_CHECKING:

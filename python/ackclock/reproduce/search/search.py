@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import AckclockError, ScenarioError
 from ackclock.reproduce.check.crosscheck import studies_of
+from ackclock.reproduce.paper import FIRST
 from ackclock.reproduce.read.folder import PaperError
-from ackclock.reproduce.read.form import FIRST
 from ackclock.reproduce.run.database import Database
 from ackclock.reproduce.run.measure import Evaluated, evaluate
 from ackclock.reproduce.run.readings import choose

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
     from matplotlib.text import Text
 
-    from ackclock.reproduce.paper import Figure
+    from ackclock.reproduce.figure import Figure
 
     Layers = Mapping[str, Sequence[DrawnLayer]]
     Look = dict[str, Any]

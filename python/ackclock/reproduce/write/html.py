@@ -49,7 +49,7 @@ def paper_page(reproduction: Reproduction, folder: Path) -> str:
         Has the figures' files.
     """
     from ackclock import _core
-    from ackclock.reproduce.read.form import KINDS
+    from ackclock.reproduce.paper import KINDS
 
     claims = [_claim(result) for result in reproduction.claims]
     many: dict[str, list[dict[str, Any]]] = {}

@@ -133,6 +133,15 @@ start_jitter = "1 s"
         ({"profile": 'base = "rfc97"\n' + ABOUT}, 'did you mean "rfc9743"'),
         ({"profile": 'base = "rfc9743"\ntake = ["5.1.1"]\n' + ABOUT}, 'no requirement "5.1.1"'),
         ({"profile": ABOUT, "requirements": ENTRY, "claims": ""}, "is not part of a profile"),
+        (
+            {"profile": "family = [3]\n" + ABOUT.partition("[[family]]")[0]},
+            "family[0]: 3 is not a table",
+        ),
+        ({"profile": 'base = "rfc9743"\ntake = [3]\n' + ABOUT}, "take[0]: 3 is not text"),
+        (
+            {"profile": ABOUT, "requirements": f"{ENTRY}figures = [[]]\n"},
+            "requirement[r].figures[0]: a list is not text",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_profile_is_reported_by_file_and_key(tmp_path, files, message):

@@ -161,6 +161,25 @@ def test_a_wrong_check_is_reported_in_one_sentence(paper, check, message):
     assert any(line.startswith(f"claims.toml: {message}") for line in wrong(paper)), wrong(paper)
 
 
+@pytest.mark.parametrize(
+    ("name", "entry", "place"),
+    [
+        ("claims", CLAIM + 'not_checkable = "no"\nunstated = [3]\n', "claim[X].unstated[0]"),
+        ("errata", CLAIM.replace('"N"', '"E"') + 'same_as = ["S-1", 3]\n', "claim[X].same_as[1]"),
+        (
+            "unstated",
+            '[[parameter]]\nid = "p"\nwhat = "w"\nreason = "r"\ndefault = 1\nvalues = [1]\n'
+            'sets = [{ study = ["law", 3], path = "seed" }]\n',
+            "parameter[p].sets[0].study[1]",
+        ),
+    ],
+)
+def test_a_wrong_item_of_a_list_is_reported_alone(paper, name, entry, place):
+    append(paper, f"{name}.toml", entry)
+    (line,) = wrong(paper)
+    assert line.startswith(f"{name}.toml: {place}: ")
+
+
 def test_a_claim_is_checked_or_says_why_not(paper):
     append(paper, "claims.toml", CLAIM)
     message = (

@@ -87,6 +87,8 @@ class _Reader(FolderReader):
         for row in self.tables(file, "requirement", entries):
             requirement = _requirement(row)
             if requirement is not None:
+                if len(requirement.checks) == len(row.get("check", ())):
+                    self._report_open(file, requirement)
                 claims[requirement.id] = self._claim(file, requirement)
                 requirements[requirement.id] = requirement
         data = PaperData(
@@ -125,7 +127,8 @@ class _Reader(FolderReader):
     ) -> tuple[PaperData, dict[str, Requirement]]:
         """Put what is taken of the base before what the profile has itself."""
         file = self.folder / _FILE
-        taken = about.get("take", list(base.requirements))
+        # A name that was no text is reported and None.
+        taken = [name for name in about.get("take", base.requirements) if name is not None]
         for name in taken:
             if name not in base.requirements:
                 hint = suggestion(name, base.requirements)
@@ -150,19 +153,22 @@ class _Reader(FolderReader):
         )
         return joined, {**{name: base.requirements[name] for name in taken_ids}, **found}
 
-    def _claim(self, file: Path, requirement: Requirement) -> Claim:
-        """The claim that is judged: that what is required holds."""
-        place = f"requirement[{requirement.id}]"
-        checks, bounded = requirement.checks, requirement.thresholds
+    def _report_open(self, file: Path, requirement: Requirement) -> None:
+        """Report a requirement that neither a check nor a text decides."""
+        place, bounded = f"requirement[{requirement.id}]", requirement.thresholds
         for check in bounded:
             if not (check.reason and check.trade):
                 self.report(file, place, "has a check with expect, which needs reason and trade")
-        # What is only shown is a claim where nothing else is measured.
+        is_text = bool(requirement.question or requirement.inapplicable)
         only_shown = all(check.shown for check in bounded)
-        why_not = requirement.question or requirement.inapplicable
-        if only_shown and len(bounded) == len(checks) and not why_not:
+        if only_shown and len(bounded) == len(requirement.checks) and not is_text:
             message = "needs a check that decides, a question, or inapplicable"
             self.report(file, place, message)
+
+    def _claim(self, file: Path, requirement: Requirement) -> Claim:
+        """The claim that is judged: that what is required holds."""
+        # What is only shown is a claim where nothing else is measured.
+        only_shown = all(check.shown for check in requirement.thresholds)
         claim = Claim(
             id=requirement.id,
             statement=requirement.statement,
@@ -180,16 +186,18 @@ class _Reader(FolderReader):
                     interval=check.interval,
                     ours="" if only_shown else check.shown,
                 )
-                for number, check in enumerate(checks)
+                for number, check in enumerate(requirement.checks)
             ),
-            not_checkable="" if checks else why_not,
+            not_checkable=(
+                "" if requirement.checks else requirement.question or requirement.inapplicable
+            ),
         )
         for claim_check in claim.checks:
             report_check(self, file, claim_check)
         return claim
 
     def _references(self, file: Path, found: dict[str, Requirement], data: PaperData) -> None:
-        families = [family.get("id") for family in data.about.get("family", ())]
+        families = [family.get("id") for family in data.about.get("family", ()) if family]
         for one in found.values():
             place = f"requirement[{one.id}]"
             if one.family not in families:

@@ -319,6 +319,7 @@ class FolderReader:
                 read_entry(Target, table, study=study)
                 for table in _dicts(entry.get("sets"))
                 for study in _as_list(table.get("study"))
+                if study is not None
             ]
             targets = tuple(target for target in sets if target is not None)
             parameter = read_entry(Parameter, entry, file=file, sets=targets)

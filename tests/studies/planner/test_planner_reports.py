@@ -316,3 +316,22 @@ def test_the_folder_of_a_report_has_the_weights_of_its_search(
     other.write_files(tmp_path, "plan")
     assert not (tmp_path / "weights.csv").exists()
     assert "ring: upgrades" in other.pages("plan")["index.html"]
+
+
+def test_a_link_has_four_names_and_what_is_named_twice_fails_once(tmp_path: Path) -> None:
+    rows = ["a,b,1 Gbps", "b,c,1 Gbps", "c,d,1 Gbps"]
+    (tmp_path / "net.csv").write_text("\n".join(["source,target,capacity_bps", *rows]))
+    (tmp_path / "d.csv").write_text("source,target,demand_bps\na,b,1e8\n")
+    net = read_situation(tmp_path / "net.csv", demands=tmp_path / "d.csv")
+    for name in ("a - b", "b - a", "a->b", "b->a"):
+        found = failure_from_names(net, [name])
+        assert (found.name, found.links, found.nodes) == ("a - b", (0, 1), ())
+    both = failure_from_names(net, ["b->a", "d - c", "a"])
+    assert both.name == "a - b and c - d and a"
+    # What is named twice fails once.
+    assert (both.links, both.nodes) == ((0, 1, 4, 5), (0,))
+    with pytest.raises(ScenarioError) as caught:
+        failure_from_names(net, ["x", "a->b", "y"])
+    assert [problem.message.partition(";")[0] for problem in caught.value.problems] == [
+        'there is no node, link or risk group "x"', 'there is no node, link or risk group "y"',
+    ]  # fmt: skip

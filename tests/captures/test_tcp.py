@@ -190,3 +190,15 @@ def test_what_is_no_capture_is_refused_in_a_sentence(tmp_path, content, message)
     path.write_bytes(content)
     with pytest.raises(CaptureError, match=message):
         read(path)
+
+
+@pytest.mark.parametrize(("link_type", "before"), [(101, b""), (1, b"\0" * 12 + b"\x08\x00")])
+def test_a_packet_whose_length_is_left_to_the_device_is_as_long_as_its_frame(
+    flow, link_type, before
+):
+    """Segments that the device will cut have a length of 0 in the header of IP."""
+    time_s, whole = data(0.1, 0)
+    cut = time_s, whole[:2] + b"\0\0" + whole[4:]
+    trace, figures = flow([*handshake(), cut, ack(0.12, 1)], link_type=link_type, before=before)
+    assert figures["delivered_bytes"] == 1000
+    assert trace.select("sent")["size_bytes"].tolist() == [1040]

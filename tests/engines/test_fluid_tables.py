@@ -186,3 +186,21 @@ def test_equations_are_solved_as_dense_and_as_sparse_ones(size):
     expected = np.linspace(-1, 1, size)
     found = alpha._solve(system, system @ expected)
     assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_flow_above_its_ideal_causes_what_takes_others_below_theirs_where_it_comes_by():
+    """The first has 3 in place of 2 at the second link, where the last loses 9 of 10 and gets 1."""
+    net = network()
+    made, totals = tables(net, settled(net, [10.0, 10.0, 10.0], [6.0, 3.0, 4.0, 1.0]), 1)
+    flows, links = made["flows"].to_pydict(), made["links"].to_pydict()
+    # Below the ideal: 4 of 8 at the first link, 1 of 2 at the second.
+    assert flows["zombies_suffered"] == pytest.approx([0, 4, 1])
+    assert links["zombies"] == pytest.approx([4, 1])
+    # All that they lose there.
+    assert links["zombies_edge"] == pytest.approx([6, 9])
+    # At its first link no flow is from elsewhere.
+    assert flows["zombies_caused"] == pytest.approx([1, 0, 0])
+    assert flows["zombies_caused_edge"] == pytest.approx([9, 0, 0])
+    assert (totals["zombies"], totals["zombies_edge"]) == (pytest.approx(5), pytest.approx(15))
+    assert (totals["uncaused"], totals["uncaused_edge"]) == (pytest.approx(4), pytest.approx(6))
+    assert links["dead"] == pytest.approx([0, 3])

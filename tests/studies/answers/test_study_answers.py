@@ -14,6 +14,8 @@ from ackclock.studies.adversary import draw
 from ackclock.studies.adversary.result import AdversaryResult
 from ackclock.studies.adversary.shape import PathShape
 from ackclock.studies.geant_demo import DELAY, FAIR, LOSS, MEAN, MINIMUM, DemoResults
+from ackclock.studies.late_comer import page as late_page
+from ackclock.studies.late_comer.rows import LateComerRow, verdict
 
 
 def demo(**values):
@@ -211,3 +213,45 @@ def test_a_metric_of_a_store_has_sixty_rows_and_says_what_is_left_out(monkeypatc
     rows[:] = [{**rows[0], "mean": math.nan}, {**rows[0], "mean": None}]
     with pytest.raises(store_page.AckclockError, match="no run has a value of it"):
         store_page._metric(result, "mean(flows.goodput_bps)")
+
+
+def late_row(**changes):
+    plain = {
+        "situation": "joining", "flows": 3, "overflows": False, "ratio": 1.5, "low": 1.25,
+        "high": 1.75, "predicted": 2.0, "share": 0.25, "share_predicted": 0.375,
+        "share_fair": 0.2, "shares": (), "at_rest": True, "worst": "", "utilisation": 0.975,
+        "verdict": "favoured",
+    }  # fmt: skip
+    return LateComerRow(**{**plain, **changes})
+
+
+def test_a_row_of_late_comers_is_in_per_cent_and_an_endless_ratio_is_all():
+    title = "one joins n"
+    assert late_page._cells(late_row()) == [
+        title, "3", "holds", "25.0", "20.0", "37.5", "1.50", "1.25 to 1.75", "2.00", "98",
+        "favoured",
+    ]  # fmt: skip
+    starved = late_row(overflows=True, ratio=math.inf, high=math.inf, share_predicted=None)
+    cells = late_page._cells(starved)
+    assert cells[2] == "overflows"
+    assert cells[5:8] == ["-", "all", "1.25 to all"]
+
+
+def test_what_was_run_of_late_comers_has_the_tiers_numbers_and_the_gap_that_was_taken():
+    said = late_page.about("fast", 24, 7.5)
+    assert said.startswith(
+        "24 runs over one link of 50 Mbit/s: round trips of 20, 80 ms, buffers of 0.5 bdp, 2 bdp,"
+        " 4000 pkt, 2 start times each, 7.5 s between starts. "
+    )
+
+
+@pytest.mark.parametrize(
+    ("ratio", "model", "said"),
+    [(1.25, 9.0, "fair"), (0.8, 9.0, "fair"), (1.26, 9.0, "favoured"), (1.26, None, "favoured"),
+     (2.29, 2.0, "persistent"), (1.71, 2.0, "persistent"), (2.4, 2.0, "favoured"),
+     (0.79, 2.0, "starved")],
+)  # fmt: skip
+def test_a_ratio_is_fair_within_a_quarter_and_as_the_model_says_within_15_per_cent(
+    ratio, model, said
+):
+    assert said in verdict(ratio, model)

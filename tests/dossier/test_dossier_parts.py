@@ -10,7 +10,7 @@ from ackclock.dossier.baseline import BaselineChange, compare_pair
 from ackclock.dossier.bind import BoundControl, bound
 from ackclock.dossier.compare import ControlDifference, ControlPair, named_apart
 from ackclock.dossier.finding import Finding
-from ackclock.dossier.profile import Profile, Requirement
+from ackclock.dossier.profile import Profile, Requirement, RequirementCheck
 from ackclock.dossier.rows import NO_BOUND, MeasuredNumber, RequirementRow, _verdict
 from ackclock.dossier.write import comparison_page, page, report
 from ackclock.errors import AckclockError
@@ -132,8 +132,8 @@ def judged(outcome, reason="", not_checkable=""):
 
 
 def test_a_verdict_is_of_text_first_then_of_what_was_measured():
-    plain, text = requirement("1"), requirement("2", question="How?", is_text=True)
-    shown = requirement("3", is_reported=True)
+    plain, text = requirement("1"), requirement("2", question="How?")
+    shown = requirement("3", checks=(RequirementCheck(measure="SELECT 1 AS value"),))
     absent = requirement("4", inapplicable="has no such thing")
     assert _verdict(text, judged("met")) == ("text needed", "How?")
     assert _verdict(shown, judged("met"))[0] == "reported"

@@ -113,7 +113,7 @@ class RequirementCheck:
     shown: Annotated[str, "Why it is measured though it does not decide."] = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Requirement:
     """One requirement."""
 

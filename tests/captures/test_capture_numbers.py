@@ -9,6 +9,7 @@ from ackclock.captures.calibrate import estimate, search
 from ackclock.captures.calibrate.estimate import EstimatedValue, PathEstimate
 from ackclock.captures.calibrate.evidence import Evidence
 from ackclock.captures.calibrate.observation import Observation, measure_distances, observe_run
+from ackclock.captures.calibrate.replay import _is_near
 from ackclock.captures.calibrate.search import Fit, _refuse
 from ackclock.captures.read.measures import goodput_over_time, measure
 from ackclock.captures.trace import EVENTS, KINDS, SAMPLES, FlowTrace, columns
@@ -295,3 +296,18 @@ def test_a_search_is_refused_where_nothing_can_be_distinguished():
     assert "round trips" in _refuse(PathEstimate(path.rate_bps), lossy)
     assert "without a rate" in _refuse(PathEstimate(base_s=path.base_s), lossy)
     assert _refuse(PathEstimate(base_s=path.base_s, least_rate_bps=1.0), lossy) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "measured", "replayed", "is_near"),
+    [
+        ("goodput", 100.0, 110.0, True), ("goodput", 100.0, 89.9, False),
+        ("rtt_p50", 1.0, 1.15, True), ("rtt_p50", 1.0, 1.16, False), ("rtt_p50", 1.0, 0.84, False),
+        ("lost", 0.004, 0.008, True), ("lost", 0.008, 0.004, True), ("lost", 0.004, 0.0081, False),
+        # Of next to no losses any number is near.
+        ("lost", 0.0, 0.0019, True), ("lost", 0.0, 0.002, False),
+        ("lost", None, 0.1, None), ("goodput", 0.1, None, None),
+    ],
+)  # fmt: skip
+def test_a_replay_is_near_up_to_its_bound(name, measured, replayed, is_near):
+    assert _is_near(name, measured, replayed) is is_near

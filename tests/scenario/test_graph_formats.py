@@ -313,3 +313,14 @@ def test_demands_of_a_pair_in_repetita_are_added_wherever_they_are(tmp_path):
     found = [(line, row["source"], row["target"], float(row["demand_bps"])) for line, row in rows]
     assert found == [(3, "0", "1", 350e3), (4, "1", "0", 7e3)]
     assert left_out == ("1 demands from a node to itself were left out",)
+
+
+@pytest.mark.parametrize("head", ["unit = GBITPERSEC", "Unit=gbitpersec", "UNIT = GBitPerSec"])
+def test_what_a_native_file_says_of_itself_is_read_in_any_case(tmp_path, head):
+    text = (
+        f"?SNDlib native\nMETA (\n {head}\n)\nNODES (\n a ( 0 0 )\n b ( 1 1 )\n)\n"
+        "LINKS (\n L ( a b ) 2 0 0 0 ( )\n)\n"
+    )
+    (tmp_path / "n.txt").write_text(text)
+    network = read_network(tmp_path / "n.txt")
+    assert network.graph.capacity.tolist() == [2e9, 2e9]

@@ -218,3 +218,33 @@ def test_a_plan_divides_runs_among_workers_and_nothing_else():
     assert str(plan).splitlines()[-3].split() == ["rest", "5", "s"]
     same = DossierPlan(({**rows[0], "most_runs": 8, "stored": 0},), 4)
     assert same.sentence.endswith("8 runs: predicted 40 s of one core, about 10 s on 4")
+
+
+def test_runs_of_late_comers_are_the_sum_over_situations_and_what_is_stored_counts(monkeypatch):
+    from ackclock.studies.late_comer import situations
+
+    planned = []
+
+    class Sweep:
+        def __init__(self, *words):
+            self.words = words
+
+        def plan(self, workers, store, most_points):
+            planned.append((*self.words, workers, store))
+            return SimpleNamespace(points=2, runs=6, stored=3, cpu_s=1.5)
+
+    monkeypatch.setattr(
+        situations, "documents",
+        lambda value, tier, settings: [("joining", n, {value: settings}) for n in (1, 4)],
+    )  # fmt: skip
+    monkeypatch.setattr(
+        situations, "sweep_of", lambda document, tier, title: Sweep(document, title)
+    )
+    control = SimpleNamespace(value="aimd", settings={"tcp": 1})
+    task = SimpleNamespace(tier="fast", control=control)
+    row = audits._predict_audit(task, 3, SimpleNamespace(workers=5), "store")
+    assert row == {"points": 4, "runs": 12, "stored": 6, "cpu_s": 3.0}
+    document = {"aimd": {"tcp": 1}}
+    assert planned == [
+        (document, "joining, n = 1", 5, "store"), (document, "joining, n = 4", 5, "store"),
+    ]  # fmt: skip

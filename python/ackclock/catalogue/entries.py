@@ -19,6 +19,7 @@ annotations``.
 
 from __future__ import annotations
 
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
 
-__all__ = ["Key", "read_entry", "schema_of"]
+__all__ = ["Algorithm", "Duration", "Key", "Rate", "defaults_of", "read_entry", "schema_of"]
 
 Schema = dict[str, Any]
 Entry = TypeVar("Entry")
@@ -46,13 +47,20 @@ class Key:
     name
         The key, where the field has another name.
     **rules
-        Keywords of JSON Schema, as in ``minimum=1``. A choice (``enum``, ``anyOf``) replaces the
-        rules of the type.
+        Keywords of JSON Schema, as in ``minimum=1``, ``x_room="qdisc"``. A choice (``enum``,
+        ``anyOf``) replaces the rules of the type.
     """
 
     def __init__(self, name: str = "", **rules: Any) -> None:
         self.name = name
-        self.rules = rules
+        self.rules = {re.sub("^x_", "x-", key): rule for key, rule in rules.items()}
+
+
+Algorithm = Annotated[str | Mapping[str, Any], Key(**{"$ref": "#/$defs/Spec"})]
+"""The name of an algorithm, or a table with ``kind``; `Key` names its room."""
+
+Duration = Annotated[float | str, Key(x_quantity="duration", x_unit="s")]
+Rate = Annotated[float | str, Key(x_quantity="rate", x_unit="bit/s")]
 
 
 class _FormKey(NamedTuple):
@@ -83,6 +91,18 @@ def schema_of(entry: Any) -> Schema:
         "additionalProperties": False,
         "description": " ".join(about.split()),
     }
+
+
+def defaults_of(rules: Mapping[str, Any]) -> Schema:
+    """Give the defaults of keys that have one.
+
+    Parameters
+    ----------
+    rules
+        JSON Schema of a table.
+    """
+    known = rules["properties"].items()
+    return {key: inner["default"] for key, inner in known if "default" in inner}
 
 
 def read_entry(entry: type[Entry], data: Any, **beside: Any) -> Entry | None:
@@ -121,7 +141,10 @@ def _keys(entry: Any) -> tuple[_FormKey, ...]:
     """The keys of a table, in their order."""
     hints = typing.get_type_hints(entry, include_extras=True)
     if typing.is_typeddict(entry):
-        needed = entry.__required_keys__
+        # Where annotations are text, only the hints know what is required.
+        kinds = {name: get_origin(hint) for name, hint in hints.items()}
+        needed = {name for name, kind in kinds.items() if kind is typing.Required}
+        needed |= {n for n in entry.__required_keys__ if kinds[n] is not typing.NotRequired}
         return tuple(_key(name, hint, is_required=name in needed) for name, hint in hints.items())
     keys = []
     for field in fields(entry):
@@ -158,12 +181,12 @@ def _rules(hint: Any) -> Schema:
             rules |= {"description": note} if isinstance(note, str) else note.rules
         return rules if _CHOICES & set(rules) else {**_rules(inner[0]), **rules}
     if origin is typing.Literal:
-        return {"enum": list(inner)}
+        return {"const": inner[0]} if len(inner) == 1 else {"enum": list(inner)}
     if origin in (typing.Union, types.UnionType):
         branches = [_rules(branch) for branch in inner]
         if all(set(branch) == {"type"} for branch in branches):
             return {"type": [branch["type"] for branch in branches]}
-        return {"anyOf": branches}
+        return {"oneOf" if all("properties" in b for b in branches) else "anyOf": branches}
     if origin in (tuple, list):
         return {"type": "array", "items": _rules(inner[0])}
     if origin is Mapping:

@@ -63,7 +63,7 @@ class ProfileTiers(TypedDict, total=False):
     full: Annotated[ProfileTier, "The real thing."]
 
 
-class Sizes(TypedDict, total=False):
+class TierSizes(TypedDict, total=False):
     """What each tier changes in studies of the base."""
 
     fast: Annotated[Mapping[str, Any], "By study of the base."]
@@ -90,7 +90,7 @@ class AboutProfile(TypedDict, total=False):
         list[Annotated[str, "Id of a requirement of the base."]], "What is taken, in this order."
     ]
     sizes: Annotated[
-        Sizes,
+        TierSizes,
         "What a tier changes in studies of the base, with the keys of a tier: set, over, reps.",
     ]
     against: Annotated[Mapping[str, Any], "Other controls by label, unless --against names others."]

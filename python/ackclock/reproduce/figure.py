@@ -12,7 +12,7 @@ __all__ = ["SQL", "Figure", "FiguresFile"]
 SQL = "One SELECT over the studies' tables and expected.NAME."
 
 
-class Axis(TypedDict, total=False):
+class FigureAxis(TypedDict, total=False):
     """An axis, or the scale of nodes or links of a map."""
 
     label: Annotated[str, "The paper's label."]
@@ -35,8 +35,8 @@ class Panel(TypedDict, total=False):
 
     key: Required[Annotated[Any, "Value of the column panel."]]
     title: Annotated[str, "Above the panel."]
-    x: Annotated[Axis, "Its horizontal axis."]
-    y: Annotated[Axis, "Its vertical axis."]
+    x: Annotated[FigureAxis, "Its horizontal axis."]
+    y: Annotated[FigureAxis, "Its vertical axis."]
 
 
 class FigureEntry(TypedDict, total=False):
@@ -51,10 +51,10 @@ class FigureEntry(TypedDict, total=False):
     data: Annotated[str, f"{SQL} Columns x, y; further series, panel, replicate, low, high."]
     printed: Annotated[str, "A SELECT with the same columns: the paper's values, hollow marks."]
     model: Annotated[str, "A SELECT with the same columns: curves of a model, thin lines."]
-    x: Annotated[Axis, "The horizontal axis."]
-    y: Annotated[Axis, "The vertical axis."]
-    value: Annotated[Axis, "Scale of a matrix, or of the nodes of a map."]
-    links: Annotated[Axis, "Scale of the links of a map."]
+    x: Annotated[FigureAxis, "The horizontal axis."]
+    y: Annotated[FigureAxis, "The vertical axis."]
+    value: Annotated[FigureAxis, "Scale of a matrix, or of the nodes of a map."]
+    links: Annotated[FigureAxis, "Scale of the links of a map."]
     steps: Annotated[bool, "Draw lines as steps."]
     band: Annotated[bool, "Draw the interval over replicates; true if left out."]
     overlay: Annotated[

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 import numpy as np
 
 from ackclock import _core
 from ackclock._util import csv_rows
 from ackclock._util.units import parse, quantity_problem
+from ackclock.catalogue.entries import Duration, Key, Rate
 from ackclock.engines.fluid.graph import Traffic, unknown_node
 from ackclock.errors import Problem, ScenarioError
 
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     Data = dict[str, Any]
 
 __all__ = [
-    "RULES",
+    "Arrivals",
+    "ListedArrivals",
+    "PoissonArrivals",
+    "Sizes",
     "Transfers",
     "bits",
     "draw_arrivals",
@@ -37,173 +41,127 @@ __all__ = [
     "trace_rows",
 ]
 
-_SIZE: Data = {"type": ["number", "string"]}
-"""An amount: a number in what capacity 1 carries in a second, or text with a unit of bytes."""
+_BARE = Key(x_bare=True)
+_AMOUNT = "a number of bits (of capacity units times seconds), or text such as 1 MB"
 
 
-def _size(about: str) -> Data:
-    more = "; a number of bits (of capacity units times seconds), or text such as 1 MB"
-    return {**_SIZE, "description": about + more}
+class FixedSize(TypedDict):
+    """All flows alike."""
+
+    kind: Literal["fixed"]
+    mean: Annotated[float | str, f"The size; {_AMOUNT}"]
 
 
-def _sizes(kind: str, title: str, rules: Data, *required: str) -> Data:
-    return {
-        "description": title,
-        "type": "object",
-        "properties": {"kind": {"const": kind}, **rules},
-        "required": ["kind", *required],
-        "additionalProperties": False,
-    }
+class ExponentialSize(TypedDict):
+    """Exponential."""
+
+    kind: Literal["exponential"]
+    mean: Annotated[float | str, f"The mean; {_AMOUNT}"]
 
 
-_SHAPE: Data = {"type": "number", "exclusiveMinimum": 0, "description": "Shape of the tail."}
+class ParetoSize(TypedDict):
+    """Pareto."""
 
-SIZES: list[Data] = [
-    _sizes("fixed", "All flows alike.", {"mean": _size("The size")}, "mean"),
-    _sizes("exponential", "Exponential.", {"mean": _size("The mean")}, "mean"),
-    _sizes(
-        "pareto",
-        "Pareto.",
-        {
-            "mean": _size("The mean"),
-            "shape": {
-                "type": "number",
-                "exclusiveMinimum": 1,
-                "description": "Shape of the tail; below 2 the variance is infinite.",
-            },
-        },
-        "mean",
-        "shape",
-    ),
-    _sizes(
-        "bounded-pareto",
-        "Pareto between two bounds.",
-        {"least": _size("Least size"), "most": _size("Largest size"), "shape": _SHAPE},
-        "least",
-        "most",
-        "shape",
-    ),
-    _sizes(
-        "log-normal",
-        "Log-normal.",
-        {
-            "mean": _size("The mean"),
-            "sigma": {
-                "type": "number",
-                "minimum": 0,
-                "maximum": 20,
-                "description": "Standard deviation of the natural logarithm.",
-            },
-        },
-        "mean",
-        "sigma",
-    ),
-    _sizes(
-        "empirical",
-        "Values as listed.",
-        {
-            "values": {"type": "array", "description": "Sizes, as numbers or text."},
-            "weights": {
-                "type": "array",
-                "items": {"type": "number", "minimum": 0},
-                "description": "How often each occurs, relative to the others. Left out: all"
-                " alike.",
-            },
-        },
-        "values",
-    ),
-]
-"""Distributions of sizes, as JSON Schema."""
+    kind: Literal["pareto"]
+    mean: Annotated[float | str, f"The mean; {_AMOUNT}"]
+    shape: Annotated[
+        float, "Shape of the tail; below 2 the variance is infinite.", Key(exclusiveMinimum=1)
+    ]
 
-_DURATION: Data = {
-    "type": ["number", "string"],
-    "x-quantity": "duration",
-    "x-unit": "s",
-    "x-bare": True,
-}
 
-_COMMON: Data = {
-    "duration": {**_DURATION, "description": "No flow arrives at or after this time."},
-    "count": {"type": "integer", "minimum": 1, "description": "Most arrivals."},
-    "drain": {
-        "type": "boolean",
-        "default": True,
-        "description": "Whether the run goes on until all flows have ended.",
-    },
-    "warmup": {
-        **_DURATION,
-        "default": 0.0,
-        "description": "Flows that arrive before this time do not count in the means.",
-    },
-    "peak": {
-        "type": ["number", "string"],
-        "exclusiveMinimum": 0,
-        "x-quantity": "rate",
-        "x-unit": "bit/s",
-        "x-bare": True,
-        "description": "Largest rate of a flow. Left out: no bound.",
-    },
-    "interval": {
-        **_DURATION,
-        "description": "Length of the intervals over which the use of links is recorded. Left out:"
-        " it is not.",
-    },
-    "reaction": {
-        **_DURATION,
-        "default": 0.0,
-        "description": "Time between two answers of the senders to their goodputs; 0: senders and"
-        " network are at their fixed point after every event.",
-    },
-}
+class BoundedParetoSize(TypedDict):
+    """Pareto between two bounds."""
 
-RULES: Data = {
-    "oneOf": [
-        {
-            "description": "Poisson arrivals between the pairs of the traffic, in proportion to"
-            " their demands.",
-            "type": "object",
-            "properties": {
-                "kind": {"const": "poisson"},
-                "rate": {
-                    "type": "number",
-                    "exclusiveMinimum": 0,
-                    "description": "Flows per second in the whole network; excludes load.",
-                },
-                "load": {
-                    "type": "number",
-                    "exclusiveMinimum": 0,
-                    "description": "Mean load of the most loaded link, 1 being its capacity;"
-                    " excludes rate.",
-                },
-                "sizes": {"oneOf": SIZES, "description": "Sizes of flows."},
-                **_COMMON,
-            },
-            "required": ["kind", "sizes"],
-            "additionalProperties": False,
-        },
-        {
-            "description": "Flows as listed, in a file or here; without a table traffic.",
-            "type": "object",
-            "properties": {
-                "kind": {"const": "trace"},
-                "file": {
-                    "type": "string",
-                    "description": "CSV with time_s, source, target and size_bits; relative to the"
-                    " case's file.",
-                },
-                "flows": {
-                    "type": "array",
-                    "description": "Flows as [time, from, to, size], in order of time.",
-                },
-                **_COMMON,
-            },
-            "required": ["kind"],
-            "additionalProperties": False,
-        },
-    ],
-    "description": "Finite flows that arrive and leave. Left out: the flows of the traffic last.",
-}
-"""JSON Schema of the table ``arrivals``."""
+    kind: Literal["bounded-pareto"]
+    least: Annotated[float | str, f"Least size; {_AMOUNT}"]
+    most: Annotated[float | str, f"Largest size; {_AMOUNT}"]
+    shape: Annotated[float, "Shape of the tail.", Key(exclusiveMinimum=0)]
+
+
+class LogNormalSize(TypedDict):
+    """Log-normal."""
+
+    kind: Literal["log-normal"]
+    mean: Annotated[float | str, f"The mean; {_AMOUNT}"]
+    sigma: Annotated[
+        float, "Standard deviation of the natural logarithm.", Key(minimum=0, maximum=20)
+    ]
+
+
+class EmpiricalSize(TypedDict):
+    """Values as listed."""
+
+    kind: Literal["empirical"]
+    values: Annotated[list[Any], "Sizes, as numbers or text."]
+    weights: NotRequired[
+        Annotated[
+            list[Annotated[float, Key(minimum=0)]],
+            "How often each occurs, relative to the others. Left out: all alike.",
+        ]
+    ]
+
+
+Sizes = FixedSize | ExponentialSize | ParetoSize | BoundedParetoSize | LogNormalSize | EmpiricalSize
+"""Distributions of sizes."""
+
+
+class OverTime(TypedDict, total=False):
+    """What all arrivals have."""
+
+    duration: Annotated[Duration, _BARE, "No flow arrives at or after this time."]
+    count: Annotated[int, "Most arrivals.", Key(minimum=1)]
+    drain: Annotated[bool, "Whether the run goes on until all flows have ended.", Key(default=True)]
+    warmup: Annotated[
+        Duration,
+        _BARE,
+        "Flows that arrive before this time do not count in the means.",
+        Key(default=0.0),
+    ]
+    peak: Annotated[
+        Rate, _BARE, "Largest rate of a flow. Left out: no bound.", Key(exclusiveMinimum=0)
+    ]
+    interval: Annotated[
+        Duration,
+        _BARE,
+        "Length of the intervals over which the use of links is recorded. Left out: it is not.",
+    ]
+    reaction: Annotated[
+        Duration,
+        _BARE,
+        "Time between two answers of the senders to their goodputs; 0: senders and network are at"
+        " their fixed point after every event.",
+        Key(default=0.0),
+    ]
+
+
+class PoissonArrivals(OverTime, total=False):
+    """Poisson arrivals between the pairs of the traffic, in proportion to their demands."""
+
+    kind: Required[Literal["poisson"]]
+    rate: Annotated[
+        float, "Flows per second in the whole network; excludes load.", Key(exclusiveMinimum=0)
+    ]
+    load: Annotated[
+        float,
+        "Mean load of the most loaded link, 1 being its capacity; excludes rate.",
+        Key(exclusiveMinimum=0),
+    ]
+    sizes: Required[Annotated[Sizes, "Sizes of flows."]]
+
+
+class ListedArrivals(OverTime, total=False):
+    """Flows as listed, in a file or here; without a table traffic."""
+
+    kind: Required[Literal["trace"]]
+    file: Annotated[
+        str,
+        "CSV with time_s, source, target and size_bits; relative to the case's file.",
+    ]
+    flows: Annotated[list[Any], "Flows as [time, from, to, size], in order of time."]
+
+
+Arrivals = PoissonArrivals | ListedArrivals
+"""The table ``arrivals``."""
 
 _COLUMNS = (
     ("time_s", "time"),

@@ -6,19 +6,23 @@ problems are reported in the same form.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Required, TypedDict
 
 import numpy as np
 
 from ackclock.catalogue import schema
-from ackclock.engines.fluid import arrivals, routing, systems
+from ackclock.catalogue.entries import Algorithm, Key, defaults_of, schema_of
+from ackclock.engines.fluid import routing
+from ackclock.engines.fluid.arrivals import Arrivals, ListedArrivals, PoissonArrivals
 from ackclock.engines.fluid.generators import NETS, TRAFFIC
 from ackclock.engines.fluid.graph import Graph, Traffic
+from ackclock.engines.fluid.systems import System
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from ackclock.engines.fluid.generator import Generator
@@ -41,158 +45,125 @@ Data = dict[str, Any]
 FILE_NETS = ("topohub", "graphml", "csv")
 """Networks of packet scenarios that name files or packages."""
 
-_SHARING = {"$ref": "#/$defs/Spec", "x-room": "sharing"}
-_SENDER = {"$ref": "#/$defs/Spec", "x-room": "policy"}
+Sharing = Annotated[Algorithm, Key(x_room="sharing")]
+Policy = Annotated[Algorithm, Key(x_room="policy")]
 
-_SOLVER: Data = {
-    "tolerance": {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "default": 1e-6,
-        "description": "Change of a demand, relative to the sender's link, below which it is"
-        " settled (epsilon of the paper, unstated there).",
-    },
-    "damping": {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "maximum": 1,
-        "default": 1.0,
-        "description": "Part of each change that senders take over.",
-    },
-    "least_damping": {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "maximum": 1,
-        "default": 1 / 64,
-        "description": "Where demands oscillate, damping is halved, but not below this.",
-    },
-    "rounds": {
-        "type": "integer",
-        "minimum": 1,
-        "default": 2000,
-        "description": "Most rounds of senders.",
-    },
-    "sweep_tolerance": {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "default": 1e-12,
-        "description": "Change of a rate, relative to the link, below which a link has settled;"
-        " counts only where links are not all max-min.",
-    },
-    "sweep_limit": {
-        "type": "integer",
-        "minimum": 1,
-        "default": 2000,
-        "description": "Most sweeps over links that feed each other in a circle.",
-    },
-}
 
-_ROUTERS: Data = {
-    "sharing": {
-        **_SHARING,
-        "default": "max-min",
-        "description": "Rule of links that leave the nodes",
-    },
-    "elsewhere": {**_SHARING, "description": "Rule of all other links. Left out: the same."},
-    "at": {
-        "type": "array",
-        "items": {"type": "string"},
-        "description": "Nodes on whose outgoing links `sharing` holds. Left out: all.",
-    },
-}
+class Settling(TypedDict, total=False):
+    """When senders and links have settled."""
+
+    tolerance: Annotated[
+        float,
+        "Change of a demand, relative to the sender's link, below which it is settled (epsilon of"
+        " the paper, unstated there).",
+        Key(exclusiveMinimum=0, default=1e-6),
+    ]
+    damping: Annotated[
+        float,
+        "Part of each change that senders take over.",
+        Key(exclusiveMinimum=0, maximum=1, default=1.0),
+    ]
+    least_damping: Annotated[
+        float,
+        "Where demands oscillate, damping is halved, but not below this.",
+        Key(exclusiveMinimum=0, maximum=1, default=1 / 64),
+    ]
+    rounds: Annotated[int, "Most rounds of senders.", Key(minimum=1, default=2000)]
+    sweep_tolerance: Annotated[
+        float,
+        "Change of a rate, relative to the link, below which a link has settled; counts only where"
+        " links are not all max-min.",
+        Key(exclusiveMinimum=0, default=1e-12),
+    ]
+    sweep_limit: Annotated[
+        int,
+        "Most sweeps over links that feed each other in a circle.",
+        Key(minimum=1, default=2000),
+    ]
+
+
+class RouterRules(TypedDict, total=False):
+    """How links share among flows."""
+
+    sharing: Annotated[Sharing, "Rule of links that leave the nodes", Key(default="max-min")]
+    elsewhere: Annotated[Sharing, "Rule of all other links. Left out: the same."]
+    at: Annotated[list[str], "Nodes on whose outgoing links `sharing` holds. Left out: all."]
+
+
+class FluidDocument(TypedDict, total=False):
+    """A fluid case: a network, its flows, who decides their rates."""
+
+    name: Annotated[str, "A name for titles and file names."]
+    seed: Annotated[int, "Seed of the traffic, where it is drawn.", Key(minimum=0, default=1)]
+    unit: Annotated[
+        str,
+        "Unit of capacities and rates, for labels only; under another than bit/s they are plain"
+        " numbers.",
+        Key(default="bit/s"),
+    ]
+    net: Required[Annotated[Mapping[str, Any], "The network."]]
+    traffic: Annotated[Mapping[str, Any], "The flows."]
+    arrivals: Annotated[
+        Arrivals,
+        "Finite flows that arrive and leave. Left out: the flows of the traffic last.",
+    ]
+    routing: Annotated[
+        str,
+        Key(enum=list(routing.ROUTING), default="hops"),
+        "What routes minimise: links crossed, the sum of their weights, systems crossed, or these"
+        " among the routes that policy allows.",
+    ]
+    equal_paths: Annotated[
+        Literal["first", "hash"],
+        "Which of several equal paths a flow takes: the first, or at each node the one that a hash"
+        " of seed, ends and the flow's number among theirs chooses (ECMP).",
+        Key(default="first"),
+    ]
+    paths: Annotated[
+        routing.PathsTable,
+        "Routes of pairs, for any traffic; other pairs take routes as by `routing`.",
+    ]
+    systems: Annotated[list[System], "Autonomous systems."]
+    allocation: Annotated[
+        Literal["senders", "max-min", "alpha-fair"],
+        "Who decides rates: senders and routers; or rates are the max-min or the alpha-fair"
+        " allocation of the whole network.",
+        Key(default="senders"),
+    ]
+    alpha: Annotated[
+        float,
+        "Alpha of alpha-fair rates: 0, most in total; 1, proportional fairness.",
+        Key(minimum=0, default=1.0),
+    ]
+    routers: Annotated[RouterRules, "How links share among flows."]
+    sender: Annotated[Policy, "Policy of all senders.", Key(default="naive")]
+    access: Annotated[
+        int,
+        "First hops on which a drop is not dead: 1 where sources are routers, 2 where they are"
+        " hosts.",
+        Key(minimum=0, default=1),
+    ]
+    solver: Annotated[Settling, "When senders and links have settled."]
 
 
 def _kinds(generators: Mapping[str, Generator]) -> list[Data]:
-    return [
-        {
-            "description": g.title,
-            "type": "object",
-            "properties": {"kind": {"const": kind}, **g.rules},
-            "required": ["kind", *g.required],
-            "additionalProperties": False,
-        }
-        for kind, g in generators.items()
-    ]
+    kinds = []
+    for kind, generator in generators.items():
+        form = schema_of(generator.form)
+        properties = {"kind": {"const": kind}, **form["properties"]}
+        kinds.append({**form, "properties": properties, "required": ["kind", *form["required"]]})
+    return kinds
 
 
 @cache
 def rules() -> Data:
     """JSON Schema of a fluid case without its key ``engine``."""
     definitions = schema.scenario()["$defs"]
-    properties: Data = {
-        "name": {"type": "string", "description": "A name for titles and file names."},
-        "seed": {
-            "type": "integer",
-            "minimum": 0,
-            "default": 1,
-            "description": "Seed of the traffic, where it is drawn.",
-        },
-        "unit": {
-            "type": "string",
-            "default": "bit/s",
-            "description": "Unit of capacities and rates, for labels only; under another than bit/s"
-            " they are plain numbers.",
-        },
-        "net": {
-            "oneOf": [*definitions["Net"]["oneOf"], *_kinds(NETS)],
-            "description": "The network.",
-        },
-        "traffic": {"oneOf": _kinds(TRAFFIC), "description": "The flows."},
-        "arrivals": arrivals.RULES,
-        "routing": {
-            "enum": list(routing.ROUTING),
-            "default": "hops",
-            "description": "What routes minimise: links crossed, the sum of their weights, systems"
-            " crossed, or these among the routes that policy allows.",
-        },
-        "equal_paths": {
-            "enum": ["first", "hash"],
-            "default": "first",
-            "description": "Which of several equal paths a flow takes: the first, or at each node"
-            " the one that a hash of seed, ends and the flow's number among theirs chooses (ECMP).",
-        },
-        "paths": routing.PATHS,
-        "systems": systems.RULES,
-        "allocation": {
-            "enum": ["senders", "max-min", "alpha-fair"],
-            "default": "senders",
-            "description": "Who decides rates: senders and routers; or rates are the max-min or the"
-            " alpha-fair allocation of the whole network.",
-        },
-        "alpha": {
-            "type": "number",
-            "minimum": 0,
-            "default": 1.0,
-            "description": "Alpha of alpha-fair rates: 0, most in total; 1, proportional fairness.",
-        },
-        "routers": {
-            "type": "object",
-            "properties": _ROUTERS,
-            "additionalProperties": False,
-            "description": "How links share among flows.",
-        },
-        "sender": {**_SENDER, "default": "naive", "description": "Policy of all senders."},
-        "access": {
-            "type": "integer",
-            "minimum": 0,
-            "default": 1,
-            "description": "First hops on which a drop is not dead: 1 where sources are routers,"
-            " 2 where they are hosts.",
-        },
-        "solver": {
-            "type": "object",
-            "properties": _SOLVER,
-            "additionalProperties": False,
-            "description": "When senders and links have settled.",
-        },
-    }
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": ["net"],
-        "additionalProperties": False,
-        "$defs": definitions,
-    }
+    form = schema_of(FluidDocument)
+    kinds = {"net": [*definitions["Net"]["oneOf"], *_kinds(NETS)], "traffic": _kinds(TRAFFIC)}
+    about = {key: form["properties"][key]["description"] for key in kinds}
+    choices = {key: {"oneOf": kinds[key], "description": about[key]} for key in kinds}
+    return {**form, "properties": {**form["properties"], **choices}, "$defs": definitions}
 
 
 def form_problems(data: Data, typed: Iterable[str] | None = None) -> list[Problem]:
@@ -244,27 +215,21 @@ def fill_defaults(data: Data) -> Data:
         A document of valid form.
     """
     result = dict(data)
-    for key, rule in rules()["properties"].items():
-        if "default" in rule and "$ref" not in rule:
-            result.setdefault(key, rule["default"])
+    for key, default in defaults_of(rules()).items():
+        result.setdefault(key, default)
     result["sender"] = _algorithm("policy", data.get("sender", "naive"))
     routers = dict(data.get("routers", {}))
     routers["sharing"] = _algorithm("sharing", routers.get("sharing", "max-min"))
     if "elsewhere" in routers:
         routers["elsewhere"] = _algorithm("sharing", routers["elsewhere"])
     result["routers"] = routers
-    solver = {key: rule["default"] for key, rule in _SOLVER.items()}
-    result["solver"] = {**solver, **data.get("solver", {})}
+    result["solver"] = {**defaults_of(schema_of(Settling)), **data.get("solver", {})}
     if "traffic" in data:
-        kind = data["traffic"]["kind"]
-        defaults = {k: v["default"] for k, v in TRAFFIC[kind].rules.items() if "default" in v}
-        result["traffic"] = {**defaults, **data["traffic"]}
+        form = TRAFFIC[data["traffic"]["kind"]].form
+        result["traffic"] = {**defaults_of(schema_of(form)), **data["traffic"]}
     if "arrivals" in data:
-        kind = data["arrivals"]["kind"]
-        rules_of_kind = {b["properties"]["kind"]["const"]: b for b in arrivals.RULES["oneOf"]}
-        of_kind = rules_of_kind[kind]["properties"].items()
-        defaults = {k: v["default"] for k, v in of_kind if "default" in v}
-        result["arrivals"] = {**defaults, **data["arrivals"]}
+        form = {"poisson": PoissonArrivals, "trace": ListedArrivals}[data["arrivals"]["kind"]]
+        result["arrivals"] = {**defaults_of(schema_of(form)), **data["arrivals"]}
     if "systems" in data:
         result["systems"] = [
             {
@@ -382,7 +347,7 @@ def traffic(table: Data, network: Graph, seed: int, folder: Path) -> Traffic:
 
 
 def _with_folder(given: Data, generator: Generator, folder: Path) -> Data:
-    defaults = {k: v["default"] for k, v in generator.rules.items() if "default" in v}
+    defaults = defaults_of(schema_of(generator.form))
     extra: Data = {"_folder": folder} if generator.names_files else {}
     if generator.nests:
         extra["_make"] = partial(_read_nested, folder=folder)

@@ -13,16 +13,12 @@ class Generator(NamedTuple):
 
     Parameters
     ----------
-    title
-        One sentence.
+    form
+        The class of the table, without ``kind``; its docstring is the title.
     home
-        ``module:function``. A network's function takes the parameters (a dict that has passed
-        ``rules``) and gives a `Graph`; that of traffic takes the parameters, the `Graph` and a seed
+        ``module:function``. A network's function takes the parameters (a dict of that
+        form) and gives a `Graph`; that of traffic takes the parameters, the `Graph` and a seed
         and gives a `Traffic`.
-    rules
-        JSON Schema ``properties`` of the parameters.
-    required
-        Parameters that must be given.
     is_random
         Whether the seed counts.
     names_files
@@ -33,10 +29,8 @@ class Generator(NamedTuple):
         a function then finds what makes them of the parameters under ``_make``.
     """
 
-    title: str
+    form: type
     home: str
-    rules: dict[str, Any]
-    required: tuple[str, ...] = ()
     is_random: bool = False
     names_files: bool = False
     nests: bool = False

@@ -7,10 +7,12 @@ flow has of the node's traffic in that direction; demands are a multiple of the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
 import numpy as np
 
+from ackclock.catalogue.entries import Key
 from ackclock.engines.fluid.generator import Generator
 from ackclock.engines.fluid.graph import Graph, Traffic
 from ackclock.errors import Problem, ScenarioError
@@ -20,35 +22,27 @@ if TYPE_CHECKING:
 
 __all__ = ["NET", "TRAFFIC", "attach_leaves", "between_leaves"]
 
-NET = Generator(
-    "A network with one leaf for each end of each flow, by the shares of its traffic.",
-    "ackclock.engines.fluid.leaves:attach_leaves",
-    {
-        "net": {"type": "object", "description": "The network, of any kind."},
-        "traffic": {"type": "object", "description": "Its traffic, of any kind, with demands."},
-        "seed": {
-            "type": "integer",
-            "minimum": 0,
-            "default": 1,
-            "description": "Seed of that traffic, where it is drawn.",
-        },
-    },
-    ("net", "traffic"),
-    nests=True,
-)
 
-TRAFFIC = Generator(
-    "One flow between each pair of leaves of a network with leaves.",
-    "ackclock.engines.fluid.leaves:between_leaves",
-    {
-        "scale": {
-            "type": "number",
-            "exclusiveMinimum": 0,
-            "default": 50.0,
-            "description": "What a flow has to send, in capacities of its leaf.",
-        },
-    },
-)
+class Leaves(TypedDict, total=False):
+    """A network with one leaf for each end of each flow, by the shares of its traffic."""
+
+    net: Required[Annotated[Mapping[str, Any], "The network, of any kind."]]
+    traffic: Required[Annotated[Mapping[str, Any], "Its traffic, of any kind, with demands."]]
+    seed: Annotated[int, "Seed of that traffic, where it is drawn.", Key(minimum=0, default=1)]
+
+
+class FlowsOfLeaves(TypedDict, total=False):
+    """One flow between each pair of leaves of a network with leaves."""
+
+    scale: Annotated[
+        float,
+        "What a flow has to send, in capacities of its leaf.",
+        Key(exclusiveMinimum=0, default=50.0),
+    ]
+
+
+NET = Generator(Leaves, "ackclock.engines.fluid.leaves:attach_leaves", nests=True)
+TRAFFIC = Generator(FlowsOfLeaves, "ackclock.engines.fluid.leaves:between_leaves")
 
 
 def attach_leaves(parameters: dict[str, Any]) -> Graph:

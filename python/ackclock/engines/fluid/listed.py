@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
 import numpy as np
 
+from ackclock.catalogue.entries import Key
 from ackclock.engines.fluid.generator import Generator
 from ackclock.engines.fluid.graph import Graph, Traffic, unknown_node
 from ackclock.errors import Problem, ScenarioError, suggestion
@@ -15,41 +16,34 @@ if TYPE_CHECKING:
 
 __all__ = ["FLOWS", "LINKS", "make_network", "read_listed_flows"]
 
-LINKS = Generator(
-    "Links one by one.",
-    "ackclock.engines.fluid.listed:make_network",
-    {
-        "links": {
-            "type": "array",
-            "description": "Links as [from, to, capacity]; capacities are numbers or rates"
-            ' such as "10 Gbps".',
-        },
-        "nodes": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "Nodes that no link names, or the order of all.",
-        },
-        "directed": {
-            "type": "boolean",
-            "default": False,
-            "description": "Whether a link is one direction; else it has both.",
-        },
-    },
-    ("links",),
-)
 
-FLOWS = Generator(
-    "Flows one by one.",
-    "ackclock.engines.fluid.listed:read_listed_flows",
-    {
-        "flows": {
-            "type": "array",
-            "description": "Flows as [from, to], or as tables with src, dst and, if wanted,"
-            " demand, weight, and route, a list of nodes.",
-        },
-    },
-    ("flows",),
-)
+class ListedLinks(TypedDict, total=False):
+    """Links one by one."""
+
+    links: Required[
+        Annotated[
+            list[Any],
+            'Links as [from, to, capacity]; capacities are numbers or rates such as "10 Gbps".',
+        ]
+    ]
+    nodes: Annotated[list[str], "Nodes that no link names, or the order of all."]
+    directed: Annotated[
+        bool, "Whether a link is one direction; else it has both.", Key(default=False)
+    ]
+
+
+class ListedFlows(TypedDict):
+    """Flows one by one."""
+
+    flows: Annotated[
+        list[Any],
+        "Flows as [from, to], or as tables with src, dst and, if wanted, demand, weight, and route,"
+        " a list of nodes.",
+    ]
+
+
+LINKS = Generator(ListedLinks, "ackclock.engines.fluid.listed:make_network")
+FLOWS = Generator(ListedFlows, "ackclock.engines.fluid.listed:read_listed_flows")
 
 
 class _Names:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
 import numpy as np
 
 from ackclock._util import csv_rows
 from ackclock._util.units import bare_or_rate
+from ackclock.catalogue.entries import Algorithm, Key, Rate
 from ackclock.engines.fluid.generator import Generator
 from ackclock.engines.fluid.graph import Traffic, unknown_node
 from ackclock.errors import Problem, ScenarioError, suggestion
@@ -41,57 +42,37 @@ __all__ = [
     "plain_traffic",
 ]
 
-PATTERN = Generator(
-    "Flows between hosts drawn by a traffic pattern.",
-    "ackclock.engines.fluid.patterns:draw_flows",
-    {
-        "between": {
-            "$ref": "#/$defs/Spec",
-            "x-room": "pattern",
-            "description": "The pattern.",
-        },
-        "flows": {
-            "type": "integer",
-            "minimum": 1,
-            "description": "How many. Left out: as many as the pattern has by itself.",
-        },
-        "demand": {
-            "type": ["number", "string"],
-            "minimum": 0,
-            "x-quantity": "rate",
-            "x-unit": "bit/s",
-            "x-bare": True,
-            "description": "What a flow of weight 1 has to send at most. Left out: no bound.",
-        },
-        "hosts": {
-            "type": ["array", "string"],
-            "items": {"type": "string"},
-            "description": 'Nodes between which flows go: names, "all", or "leaves" for those'
-            " with one neighbour. Left out: the network's hosts, or all nodes where it has none.",
-        },
-    },
-    ("between",),
-    is_random=True,
-)
 
-MATRIX = Generator(
-    "A traffic matrix: a CSV file, or the demands of a network of TopoHub.",
-    "ackclock.engines.fluid.patterns:from_matrix",
-    {
-        "file": {
-            "type": "string",
-            "description": "CSV with source, target and demand_bps; relative to the case's file.",
-        },
-        "topohub": {"type": "string", "description": "Network there with demands; in Mbit/s."},
-        "scale": {
-            "type": "number",
-            "exclusiveMinimum": 0,
-            "default": 1.0,
-            "description": "Factor on every demand.",
-        },
-    },
-    names_files=True,
-)
+class PatternTraffic(TypedDict, total=False):
+    """Flows between hosts drawn by a traffic pattern."""
+
+    between: Required[Annotated[Algorithm, Key(x_room="pattern"), "The pattern."]]
+    flows: Annotated[
+        int, "How many. Left out: as many as the pattern has by itself.", Key(minimum=1)
+    ]
+    demand: Annotated[
+        Rate,
+        "What a flow of weight 1 has to send at most. Left out: no bound.",
+        Key(minimum=0, x_bare=True),
+    ]
+    hosts: Annotated[
+        Any,
+        'Nodes between which flows go: names, "all", or "leaves" for those with one neighbour. Left'
+        " out: the network's hosts, or all nodes where it has none.",
+        Key(type=["array", "string"], items={"type": "string"}),
+    ]
+
+
+class MatrixTraffic(TypedDict, total=False):
+    """A traffic matrix: a CSV file, or the demands of a network of TopoHub."""
+
+    file: Annotated[str, "CSV with source, target and demand_bps; relative to the case's file."]
+    topohub: Annotated[str, "Network there with demands; in Mbit/s."]
+    scale: Annotated[float, "Factor on every demand.", Key(exclusiveMinimum=0, default=1.0)]
+
+
+PATTERN = Generator(PatternTraffic, "ackclock.engines.fluid.patterns:draw_flows", is_random=True)
+MATRIX = Generator(MatrixTraffic, "ackclock.engines.fluid.patterns:from_matrix", names_files=True)
 
 COLUMNS = (
     ("source", "src", "from"),

@@ -16,11 +16,12 @@ was not to be had; the third criterion is ours.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
 from ackclock import _core
+from ackclock.catalogue.entries import Key, Rate
 from ackclock.engines.fluid.generator import Generator
 from ackclock.engines.fluid.graph import Traffic
 from ackclock.engines.fluid.patterns import hosts_of
@@ -36,29 +37,21 @@ if TYPE_CHECKING:
 
 __all__ = ["RANKED", "draw_ranked_demands", "exponential_skew", "log_normal_sigma"]
 
+
+class RankedDemands(TypedDict, total=False):
+    """A log-normal matrix whose largest demands go to the pairs that can carry most."""
+
+    sigma: Annotated[
+        float,
+        "Standard deviation of the natural logarithm of a demand; the default is that of GEANT's"
+        " mean matrix of 2005, 1.44 is Abilene's of 2004 (both SNDlib).",
+        Key(minimum=0, maximum=20, default=2.25),
+    ]
+    mean: Annotated[Rate, "Mean demand.", Key(x_bare=True, exclusiveMinimum=0, default=1.0)]
+
+
 RANKED = Generator(
-    "A log-normal matrix whose largest demands go to the pairs that can carry most.",
-    "ackclock.engines.fluid.ranked:draw_ranked_demands",
-    {
-        "sigma": {
-            "type": "number",
-            "minimum": 0,
-            "maximum": 20,
-            "default": 2.25,
-            "description": "Standard deviation of the natural logarithm of a demand; the default is"
-            " that of GEANT's mean matrix of 2005, 1.44 is Abilene's of 2004 (both SNDlib).",
-        },
-        "mean": {
-            "type": ["number", "string"],
-            "exclusiveMinimum": 0,
-            "x-quantity": "rate",
-            "x-unit": "bit/s",
-            "x-bare": True,
-            "default": 1.0,
-            "description": "Mean demand.",
-        },
-    },
-    is_random=True,
+    RankedDemands, "ackclock.engines.fluid.ranked:draw_ranked_demands", is_random=True
 )
 
 

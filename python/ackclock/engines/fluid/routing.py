@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.uint32]
     Paths = dict[tuple[int, int], list[int]]
 
-__all__ = ["PATHS", "ROUTING", "check_path", "listed_paths", "path_rows", "routes", "with_paths"]
+__all__ = [
+    "ROUTING",
+    "PathsTable",
+    "check_path",
+    "listed_paths",
+    "path_rows",
+    "routes",
+    "with_paths",
+]
 
 ROUTING = ("hops", "cost", "as-hops", "valley-free")
 """What routes minimise: links, the sum of their weights, or systems and then links."""
 
-PATHS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "file": {
-            "type": "string",
-            "description": "CSV with a column path, names of nodes with ; between them; relative to"
-            " the case's file.",
-        },
-        "listed": {
-            "type": "array",
-            "items": {"type": "array", "items": {"type": "string"}},
-            "description": "Paths as lists of nodes, both ends included.",
-        },
-    },
-    "additionalProperties": False,
-    "description": "Routes of pairs, for any traffic; other pairs take routes as by `routing`.",
-}
-"""JSON Schema of the table ``paths``."""
+
+class PathsTable(TypedDict, total=False):
+    """Routes of pairs, for any traffic."""
+
+    file: Annotated[
+        str,
+        "CSV with a column path, names of nodes with ; between them; relative to the case's file.",
+    ]
+    listed: Annotated[list[list[str]], "Paths as lists of nodes, both ends included."]
+
 
 _MOST_REPORTED = 20
 """Pairs without a path that are named; the rest is counted."""

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import fnmatch
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
 import numpy as np
 
 from ackclock import _core
+from ackclock.catalogue.entries import Algorithm, Key
 from ackclock.engines.fluid.graph import unknown_node
 from ackclock.errors import Problem, ScenarioError, suggestion
 
@@ -31,34 +32,25 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.uint32]
     Data = dict[str, Any]
 
-__all__ = ["RULES", "Systems", "policy_routes"]
+__all__ = ["System", "Systems", "policy_routes"]
 
-_NAMES: Data = {"type": "array", "items": {"type": "string"}}
-_SHARING: Data = {"$ref": "#/$defs/Spec", "x-room": "sharing"}
-_SENDER: Data = {"$ref": "#/$defs/Spec", "x-room": "policy"}
 
-RULES: Data = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "description": "Name of the system."},
-            "nodes": {
-                **_NAMES,
-                "description": "Its nodes; * and ? stand for any text and any character. A node"
-                " with one neighbour that no system names belongs to that of the neighbour.",
-            },
-            "providers": {**_NAMES, "description": "Systems that it pays for transit."},
-            "peers": {**_NAMES, "description": "Systems with which it exchanges its own traffic."},
-            "sharing": {**_SHARING, "description": "Rule of the links that leave its nodes."},
-            "sender": {**_SENDER, "description": "Policy of the senders at its nodes."},
-        },
-        "required": ["name", "nodes"],
-        "additionalProperties": False,
-    },
-    "description": "Autonomous systems.",
-}
-"""JSON Schema of the list ``systems``."""
+class System(TypedDict, total=False):
+    """An autonomous system."""
+
+    name: Required[Annotated[str, "Name of the system."]]
+    nodes: Required[
+        Annotated[
+            list[str],
+            "Its nodes; * and ? stand for any text and any character. A node with one neighbour"
+            " that no system names belongs to that of the neighbour.",
+        ]
+    ]
+    providers: Annotated[list[str], "Systems that it pays for transit."]
+    peers: Annotated[list[str], "Systems with which it exchanges its own traffic."]
+    sharing: Annotated[Algorithm, Key(x_room="sharing"), "Rule of the links that leave its nodes."]
+    sender: Annotated[Algorithm, Key(x_room="policy"), "Policy of the senders at its nodes."]
+
 
 _MOST_REPORTED = 20
 

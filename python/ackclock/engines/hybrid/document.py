@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from ackclock.catalogue import schema
+from ackclock.catalogue.entries import Duration, Key, defaults_of, schema_of
+from ackclock.engines.fluid.arrivals import Arrivals
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -19,6 +22,52 @@ Data = dict[str, Any]
 
 ENDS = ("id", "pair", "src", "dst", "between", "hosts", "route", "ack_route", "start", "stop")
 """Keys of a flow that the background decides, and not its template."""
+
+
+class BiasTable(TypedDict):
+    """Exponents by which flows share a bottleneck."""
+
+    rtt: Annotated[float, "Exponent of the round-trip time.", Key(minimum=0, maximum=3)]
+    links: Annotated[
+        float, "Exponent of the number of full links crossed.", Key(minimum=0, maximum=3)
+    ]
+
+
+class Background(TypedDict, total=False):
+    """The flows that are rates."""
+
+    traffic: Mapping[str, Any]
+    arrivals: Arrivals
+    per_pair: Annotated[
+        int,
+        "Flows of each pair of `traffic`, which share its demand.",
+        Key(minimum=1, maximum=10**9, default=1),
+    ]
+    flow: Mapping[str, Any]
+    packets: Annotated[
+        int,
+        "Background flows that run as packets, at least, at each full link which the scenario's own"
+        " flows cross, so that its queue behaves as with many flows. Beside flows of another"
+        " control there are up to 5000, or this if it is more.",
+        Key(minimum=0, maximum=10**6, default=200),
+    ]
+    share: Annotated[
+        float,
+        "With `arrivals`: the share of the transfers that run as packets.",
+        Key(minimum=0, maximum=1, default=0.1),
+    ]
+    bias: Annotated[
+        Any,
+        Key(**{**schema_of(BiasTable), "type": ["object", "string"], "default": "fitted"}),
+        "Flows share a bottleneck in proportion to RTT to the minus `rtt`, times the number of full"
+        ' links that they cross to the minus `links`; both 0: evenly. "fitted": as the packets of'
+        " the case itself show.",
+    ]
+    update: Annotated[
+        Duration,
+        "With `arrivals`: how often the rates that packets have are set anew.",
+        Key(exclusiveMinimum=0, default=1.0),
+    ]
 
 
 def _flow_rules() -> Data:
@@ -33,71 +82,9 @@ def background_rules() -> Data:
     from ackclock.engines.fluid import document
 
     fluid = document.rules()["properties"]
-    properties: Data = {
-        "traffic": fluid["traffic"],
-        "arrivals": fluid["arrivals"],
-        "per_pair": {
-            "type": "integer",
-            "minimum": 1,
-            "maximum": 10**9,
-            "default": 1,
-            "description": "Flows of each pair of `traffic`, which share its demand.",
-        },
-        "flow": _flow_rules(),
-        "packets": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 10**6,
-            "default": 200,
-            "description": "Background flows that run as packets, at least, at each full link which"
-            " the scenario's own flows cross, so that its queue behaves as with many flows. Beside"
-            " flows of another control there are up to 5000, or this if it is more.",
-        },
-        "share": {
-            "type": "number",
-            "minimum": 0,
-            "maximum": 1,
-            "default": 0.1,
-            "description": "With `arrivals`: the share of the transfers that run as packets.",
-        },
-        "bias": {
-            "type": ["object", "string"],
-            "properties": {
-                "rtt": {
-                    "type": "number",
-                    "minimum": 0,
-                    "maximum": 3,
-                    "description": "Exponent of the round-trip time.",
-                },
-                "links": {
-                    "type": "number",
-                    "minimum": 0,
-                    "maximum": 3,
-                    "description": "Exponent of the number of full links crossed.",
-                },
-            },
-            "required": ["rtt", "links"],
-            "additionalProperties": False,
-            "default": "fitted",
-            "description": "Flows share a bottleneck in proportion to RTT to the minus `rtt`, times"
-            " the number of full links that they cross to the minus `links`; both 0: evenly."
-            ' "fitted": as the packets of the case itself show.',
-        },
-        "update": {
-            "type": ["number", "string"],
-            "exclusiveMinimum": 0,
-            "x-quantity": "duration",
-            "x-unit": "s",
-            "default": 1.0,
-            "description": "With `arrivals`: how often the rates that packets have are set anew.",
-        },
-    }
-    return {
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": False,
-        "description": "The flows that are rates.",
-    }
+    form = schema_of(Background)
+    others = {key: fluid[key] for key in ("traffic", "arrivals")} | {"flow": _flow_rules()}
+    return {**form, "properties": {**form["properties"], **others}}
 
 
 @cache
@@ -174,8 +161,7 @@ def fill_defaults(background: Data) -> Data:
     background
         Right in form.
     """
-    known = background_rules()["properties"].items()
-    return {**{k: v["default"] for k, v in known if "default" in v}, **background}
+    return {**defaults_of(schema_of(Background)), **background}
 
 
 @contextmanager

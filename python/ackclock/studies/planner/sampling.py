@@ -21,13 +21,14 @@ import json
 import math
 import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
 from ackclock import _core
+from ackclock.catalogue.entries import schema_of
 from ackclock.catalogue.form import parameter_problems
-from ackclock.engines.fluid.arrivals import SIZES, TRANSFER_BYTES, plain_sizes
+from ackclock.engines.fluid.arrivals import TRANSFER_BYTES, Sizes, plain_sizes
 from ackclock.errors import Problem, ScenarioError
 from ackclock.scenario.memory import SHARE, excess
 from ackclock.studies.bottlenecks.demands import Demands, check_memory
@@ -49,6 +50,12 @@ __all__ = ["Sampled", "read_sizes", "sample", "variance", "write_series"]
 
 _STEPS = 20_000
 """Of the integral over a bin."""
+
+
+class _SizesAlone(TypedDict, total=False):
+    """An option that says sizes."""
+
+    sizes: Annotated[Sizes, "Sizes of flows."]
 
 
 @dataclass(frozen=True)
@@ -129,12 +136,7 @@ def read_sizes(text: str, option: str = "--sizes") -> Data:
     except tomllib.TOMLDecodeError:
         message = f'"{text}" is no table; expected {{kind = "pareto", mean = "10 MB", shape = 1.3}}'
         raise ScenarioError([Problem(option, message)]) from None
-    rules = {
-        "type": "object",
-        "properties": {"sizes": {"oneOf": SIZES}},
-        "additionalProperties": False,
-    }
-    problems = parameter_problems(rules, document)
+    problems = parameter_problems(schema_of(_SizesAlone), document)
     if not problems:
         try:
             return plain_sizes(document["sizes"])

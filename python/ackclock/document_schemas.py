@@ -19,6 +19,7 @@ from ackclock.engines.fluid import document
 from ackclock.engines.hybrid import document as hybrid
 from ackclock.engines.model import MODELS, model, parameters
 from ackclock.engines.model.ranges import ranges_of
+from ackclock.experiments.file_form import SweepFile, SweepTier
 from ackclock.reproduce import figure, paper
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from ackclock.engines.model.ranges import Range
 
-__all__ = ["AXIS", "FORMS", "SWEEP", "TIER", "UNTIL", "schemas"]
+__all__ = ["FORMS", "schemas"]
 
 Data = dict[str, Any]
 
@@ -251,86 +252,6 @@ def _parameter(bounds: Range | None) -> Data:
     return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}, between], **described}
 
 
-AXIS: Data = {
-    "path": {
-        "type": ["string", "array"],
-        "description": "What the values are set on, or a list of such paths.",
-    },
-    "paths": {"type": "array", "items": {"type": "string"}, "description": "As path."},
-    "values": {
-        "type": ["array", "object"],
-        "minItems": 1,
-        "minProperties": 1,
-        "description": "The values in order, or by label.",
-    },
-    "labels": {"type": "array", "description": "Labels in the order of the values."},
-}
-"""Keys of an axis that is a table."""
-
-UNTIL: Data = {
-    "metric": {"type": "string", "description": "The metric that decides; one number per run."},
-    "half_width": {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "default": 0.02,
-        "description": "Relative half-width of the mean's interval that is requested.",
-    },
-    "at_most": {"type": "number", "default": 50, "description": "Most replications of a point."},
-    "at_least": {
-        "type": "number",
-        "minimum": 2,
-        "default": 10,
-        "description": "Replications that every point gets.",
-    },
-    "confidence": {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "exclusiveMaximum": 1,
-        "default": 0.95,
-        "description": "Level of the interval.",
-    },
-}
-"""Keys of the table ``until``."""
-
-_AXES = {
-    "type": "object",
-    "additionalProperties": {
-        "anyOf": [
-            {"type": "array", "minItems": 1},
-            {
-                "type": "object",
-                "properties": AXIS,
-                "required": ["values"],
-                "additionalProperties": False,
-            },
-        ]
-    },
-}
-
-TIER: Data = {
-    "set": {"type": "object", "description": "Values of the scenario by path."},
-    "over": {**_AXES, "description": "Axes that multiply: values by path, or by a short name."},
-    "zip": {
-        "type": "array",
-        "items": _AXES,
-        "description": "Groups of axes of equal length that move together.",
-    },
-    "list": {
-        "type": "array",
-        "items": {"type": "object"},
-        "description": "Points one by one: values by path, and label.",
-    },
-    "reps": {"type": "integer", "minimum": 1, "description": "Replications of each point."},
-    "until": {
-        "type": "object",
-        "properties": UNTIL,
-        "required": ["metric"],
-        "additionalProperties": False,
-        "description": "Replications until the interval of a metric is narrow; excludes reps.",
-    },
-}
-"""Keys of a tier, which a sweep has too."""
-
 _CASE = {
     "allOf": [
         {
@@ -354,38 +275,15 @@ _CASE = {
 
 _NOT_BOTH = {"not": {"required": ["reps", "until"]}}
 
-SWEEP: Data = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "description": "A name for titles and file names."},
-        "base": {
-            "type": "string",
-            "description": "The scenario's file, relative to this one; excludes scenario.",
-        },
-        "scenario": {"type": "object", **_CASE, "description": "The scenario; excludes base."},
-        **TIER,
-        "metrics": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "Metrics that reports show, as in mean(flows.goodput_bps).",
-        },
-        "tiers": {
-            "type": "object",
-            "additionalProperties": {
-                "type": "object",
-                "properties": TIER,
-                "additionalProperties": False,
-                **_NOT_BOTH,
-            },
-            "description": "What --tier NAME changes.",
-        },
-    },
-    "oneOf": [{"required": ["base"]}, {"required": ["scenario"]}],
-    "additionalProperties": False,
-    "description": "A sweep: a scenario, a grid of changes, replications.",
-    **_NOT_BOTH,
-}
-"""A sweep file."""
+
+def _sweep() -> Data:
+    """The form of a sweep: what its class says, what depends on the engine, what excludes what."""
+    form = schema_of(SweepFile)
+    keys = dict(form["properties"])
+    keys["scenario"] = {**keys["scenario"], **_CASE}
+    keys["tiers"] = {**keys["tiers"], "additionalProperties": {**schema_of(SweepTier), **_NOT_BOTH}}
+    choice = [{"required": ["base"]}, {"required": ["scenario"]}]
+    return {**form, "properties": keys, "oneOf": choice, **_NOT_BOTH}
 
 
 FORMS: dict[str, tuple[type, str]] = {
@@ -419,7 +317,7 @@ def schemas() -> dict[str, str]:
     }
     for name in ("fluid", "hybrid"):
         documents[name] = _sharing(documents[name], documents["scenario"], "scenario.json")
-    documents["sweep"] = {"$schema": _DIALECT, "title": "Sweep", **SWEEP}
+    documents["sweep"] = {"$schema": _DIALECT, "title": "Sweep", **_sweep()}
     for name, (form, title) in FORMS.items():
         documents[name] = made.document(schema_of(form), title)
     return {

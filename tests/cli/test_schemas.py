@@ -13,6 +13,7 @@ from referencing import Registry, Resource
 import ackclock as ac
 from ackclock import document_schemas
 from ackclock.catalogue import schema
+from ackclock.catalogue.entries import defaults_of, schema_of
 from ackclock.cli import main as cli
 from ackclock.cli.look.schema import NAMES
 from ackclock.engines.model.case import ModelCase
@@ -193,11 +194,9 @@ def test_a_sweep_is_checked_with_its_scenario(change, is_valid):
     assert (faults("sweep", {"scenario": small(), **change}) == []) is is_valid
 
 
-def test_the_keys_of_sweeps_are_those_that_are_read():
-    assert set(document_schemas.SWEEP["properties"]) == set(file_form.KEYS)
-    assert set(document_schemas.TIER) == set(file_form.TIER_KEYS)
-    given = {field.name: field.default for field in fields(Precision) if field.name != "metric"}
-    assert {k: v["default"] for k, v in document_schemas.UNTIL.items() if k != "metric"} == given
+def test_defaults_of_a_precision_are_those_that_are_read():
+    defaults = {field.name: field.default for field in fields(Precision) if field.name != "metric"}
+    assert defaults_of(schema_of(file_form.Until)) == defaults
 
 
 def references(rules):

@@ -22,10 +22,11 @@ set = { duration = "10 s" }
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
+from ackclock.catalogue.entries import Key, schema_of
 from ackclock.errors import AckclockError, Problem, ScenarioError, suggestion
 from ackclock.experiments.design import Replicates
 from ackclock.experiments.grid import SweepError, blocks
@@ -33,29 +34,77 @@ from ackclock.experiments.statistics import Precision
 from ackclock.experiments.sweeps import Sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ackclock.case import Case
 
-__all__ = ["KEYS", "from_document", "load_sweep"]
+__all__ = ["SweepFile", "SweepTier", "Until", "from_document", "load_sweep"]
 
-KEYS = (
-    "name",
-    "base",
-    "scenario",
-    "set",
-    "over",
-    "zip",
-    "list",
-    "reps",
-    "until",
-    "metrics",
-    "tiers",
-)
-"""Keys of a sweep file."""
 
-TIER_KEYS = ("set", "over", "zip", "list", "reps", "until")
-"""Keys of a tier."""
+class AxisTable(TypedDict, total=False):
+    """An axis that is a table."""
+
+    path: Annotated[str | list[str], "What the values are set on, or a list of such paths."]
+    paths: Annotated[list[str], "As path."]
+    values: Required[
+        Annotated[
+            Any,
+            Key(type=["array", "object"], minItems=1, minProperties=1),
+            "The values in order, or by label.",
+        ]
+    ]
+    labels: Annotated[list[Any], "Labels in the order of the values."]
+
+
+Points = list[Mapping[str, Any]]
+Axes = Mapping[str, Annotated[list[Any], Key(minItems=1)] | AxisTable]
+Groups = list[Axes]
+
+
+class Until(TypedDict, total=False):
+    """Replications until the interval of a metric is narrow."""
+
+    metric: Required[Annotated[str, "The metric that decides; one number per run."]]
+    half_width: Annotated[
+        float,
+        "Relative half-width of the mean's interval that is requested.",
+        Key(exclusiveMinimum=0, default=Precision.half_width),
+    ]
+    at_most: Annotated[float, "Most replications of a point.", Key(default=Precision.at_most)]
+    at_least: Annotated[
+        float,
+        "Replications that every point gets.",
+        Key(minimum=2, default=Precision.at_least),
+    ]
+    confidence: Annotated[
+        float,
+        "Level of the interval.",
+        Key(exclusiveMinimum=0, exclusiveMaximum=1, default=Precision.confidence),
+    ]
+
+
+class SweepTier(TypedDict, total=False):
+    """What a tier of a sweep changes."""
+
+    set: Annotated[Mapping[str, Any], "Values of the scenario by path."]
+    over: Annotated[Axes, "Axes that multiply: values by path, or by a short name."]
+    zip: Annotated[Groups, "Groups of axes of equal length that move together."]
+    list: Annotated[Points, "Points one by one: values by path, and label."]
+    reps: Annotated[int, "Replications of each point.", Key(minimum=1)]
+    until: Annotated[Until, "Replications until the interval of a metric is narrow; excludes reps."]
+
+
+class SweptCase(TypedDict, total=False):
+    """What is swept."""
+
+    name: Annotated[str, "A name for titles and file names."]
+    base: Annotated[str, "The scenario's file, relative to this one; excludes scenario."]
+    scenario: Annotated[Mapping[str, Any], "The scenario; excludes base."]
+
+
+class SweepFile(SweptCase, SweepTier, total=False):
+    """A sweep: a scenario, a grid of changes, replications."""
+
+    metrics: Annotated[list[str], "Metrics that reports show, as in mean(flows.goodput_bps)."]
+    tiers: Annotated[Mapping[str, SweepTier], "What --tier NAME changes."]
 
 
 def load_sweep(
@@ -123,13 +172,13 @@ def from_document(
 def _make_sweep(
     document: Mapping[str, Any], file: Path | None, tier: str | None, changes: Mapping[str, Any]
 ) -> Sweep:
-    _keys(document, KEYS, "")
+    _keys(document, SweepFile, "")
     settings = dict(document)
     tiers = settings.pop("tiers", {})
     if tier is not None:
         if tier not in tiers:
             raise SweepError(f'tiers: there is no tier "{tier}"; {suggestion(tier, tiers)}')
-        _keys(tiers[tier], TIER_KEYS, f"tiers.{tier}.")
+        _keys(tiers[tier], SweepTier, f"tiers.{tier}.")
         settings = _over(settings, tiers[tier])
     case = _case(settings, file)
     changed_values = {**settings.get("set", {}), **changes}
@@ -173,9 +222,10 @@ def _over(settings: dict[str, Any], tier: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _keys(table: Any, allowed: tuple[str, ...], where: str) -> None:
+def _keys(table: Any, form: type, where: str) -> None:
     if not isinstance(table, dict):
         raise SweepError(f"{where.rstrip('.')}: {table!r} is not a table")
+    allowed = schema_of(form)["properties"]
     for key in table:
         if key not in allowed:
             raise SweepError(f'{where}{key}: "{key}" is not a key here; {suggestion(key, allowed)}')
@@ -225,8 +275,7 @@ def _name_file(error: ScenarioError, file: Path | None, before: str = "") -> Sce
 def _until(table: Any) -> Precision | None:
     if table is None:
         return None
-    names = [field.name for field in fields(Precision)]
-    _keys(table, tuple(names), "until.")
+    _keys(table, Until, "until.")
     if "metric" not in table:
         raise SweepError('until: "metric" is missing, as in metric = "mean(flows.goodput_bps)"')
     from ackclock.experiments.metrics import parse

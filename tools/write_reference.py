@@ -547,7 +547,7 @@ def _documents_page() -> str:
 
     parts = [
         _generated("the classes that hold documents"),
-        "# Documents of papers and profiles",
+        "# Documents of games, papers and profiles",
         "The keys of each file, with those of the tables in it: `claim[].check[]` is a table of the"
         " list `check` in a table of the list `claim`, in TOML `[[claim.check]]`. What they mean"
         " together is said on the page of [papers](../papers.md) and in"

@@ -21,6 +21,7 @@ from ackclock.engines.model import MODELS, model, parameters
 from ackclock.engines.model.ranges import ranges_of
 from ackclock.experiments.file_form import SweepFile, SweepTier
 from ackclock.reproduce import figure, paper
+from ackclock.studies.game.form import GameFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -287,6 +288,7 @@ def _sweep() -> Data:
 
 
 FORMS: dict[str, tuple[type, str]] = {
+    "game": (GameFile, "FILE.toml of a game"),
     "paper": (paper.AboutPaper, "paper.toml of a paper"),
     "claims": (paper.ClaimsFile, "claims.toml of a paper"),
     "figures": (figure.FiguresFile, "figures.toml of a paper"),

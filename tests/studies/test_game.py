@@ -171,8 +171,8 @@ def test_two_connections_get_twice_the_share_of_one():
 @pytest.mark.parametrize(
     ("changes", "reported"),
     [
-        ({"game": {"players": 1}}, "game.players is 1; expected a whole number, at least 2"),
-        ({"game": {}}, "game.players is missing"),
+        ({"game": {"players": 1}}, "game.players: 1 is out of range; expected at least 2"),
+        ({"game": {}}, 'game: "players" is missing'),
         (
             {"game": {"players": 2, "payof": "goodput"}},
             'game.payof: "payof".*did you mean "payoff"',
@@ -181,8 +181,17 @@ def test_two_connections_get_twice_the_share_of_one():
         ({"game": {"players": 2, "weight": 0, "payoff": "loss"}}, "game.weight is 0"),
         ({"strategies": {"aimd": {"cc": "aimd"}}}, "at least two"),
         ({"strategies": {"a": {"pair": 1}, "b": {}}}, "strategies.a.pair: each player"),
-        ({"strategies": {"a": {"connections": 0}, "b": {}}}, "strategies.a.connections is 0"),
+        (
+            {"strategies": {"a": {"connections": 0}, "b": {}}},
+            "strategies.a.connections: 0 is out of range",
+        ),
         ({"game": {"players": 4000}}, "profiles; expected at most"),
+        ({"game": {"players": 2, "tolerance": 1}}, "game.tolerance: 1 is out of range"),
+        ({"scenario": {"flows": []}}, "scenario.flows: the flows are the players'"),
+        (
+            {"game": {"players": 1, "reps": 0}},
+            "(?s)game.players: 1 is.*game.reps: 0 is out of range",
+        ),
     ],
 )
 def test_what_is_wrong_is_reported(changes, reported):

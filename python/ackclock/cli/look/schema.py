@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "schema"]
 
 NAMES = (
-    "scenario", "sweep", "fluid", "hybrid", "model", "paper", "claims", "figures", "unstated",
-    "views", "profile", "requirements", "dossier", "comparison",
+    "scenario", "sweep", "fluid", "hybrid", "model", "game", "paper", "claims", "figures",
+    "unstated", "views", "profile", "requirements", "dossier", "comparison",
 )  # fmt: skip
 """Kinds of documents with a schema."""
 
@@ -32,9 +32,10 @@ NAMES = (
 def schema(name: str | None, *, out: Path | None) -> None:
     """Print the JSON Schema (draft 7) of a kind of document, for editors; left out: scenario.
 
-    A scenario, a sweep, a fluid case, a closed form (model); of a paper paper.toml, claims.toml
-    (errata.toml has its form), figures.toml, unstated.toml, views.toml; of a profile profile.toml
-    and requirements.toml; dossier, what evaluate --profile writes; comparison, what compare writes.
+    A scenario, a sweep, a fluid case, a closed form (model), a game; of a paper paper.toml,
+    claims.toml (errata.toml has its form), figures.toml, unstated.toml, views.toml; of a profile
+    profile.toml and requirements.toml; dossier, what evaluate --profile writes; comparison, what
+    compare writes.
     In a TOML file, a first line "#:schema PATH" names its schema.
 
     A schema has names, types and ranges of numbers; `ackclock check` also reads units and finds

@@ -25,23 +25,23 @@ rtt = "40 ms"
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
-from ackclock.errors import AckclockError, suggestion
+from ackclock.catalogue.entries import Key, defaults_of, schema_of
+from ackclock.errors import AckclockError, Problem, ScenarioError
 from ackclock.studies.game.payoff import Payoff
 from ackclock.studies.game.profiles import profiles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from ackclock.studies.game.profiles import Profile
 
-__all__ = ["Game", "GameError", "from_document", "load_game"]
+__all__ = ["Game", "GameError", "GameFile", "from_document", "load_game"]
 
-KEYS = ("game", "strategies", "networks", "scenario")
-GAME_KEYS = ("title", "players", "payoff", "weight", "reps", "tolerance")
 START_JITTER = "1 s"
 """Players start at random within this, or replications would all be the same."""
 
@@ -49,8 +49,45 @@ MOST_PROFILES = 2000
 """More profiles than this are a mistake rather than a game."""
 
 
-class GameError(AckclockError):
-    """The description of a game is wrong."""
+class GameError(ScenarioError):
+    """The description of a game is wrong. All problems are reported together."""
+
+
+class GameTable(TypedDict, total=False):
+    """How the game is played."""
+
+    title: Annotated[str, "What it is called.", Key(default="game")]
+    players: Required[
+        Annotated[int, "How many; each has a separate pair of hosts.", Key(minimum=2)]
+    ]
+    payoff: Annotated[str, "What each wants.", Key(default="goodput")]
+    weight: Annotated[float, "Weight of loss or delay in it; left out: that of the payoff."]
+    reps: Annotated[
+        int,
+        "Runs of each profile; replicate r has seed r more than the scenario.",
+        Key(minimum=1, default=5),
+    ]
+    tolerance: Annotated[
+        float,
+        "A gain by less than this share of what a player has is no reason to move.",
+        Key(minimum=0, exclusiveMaximum=1, default=0.01),
+    ]
+
+
+class GameFile(TypedDict, total=False):
+    """A game: players, what they may do, networks, what they want."""
+
+    game: Required[Annotated[GameTable, "How the game is played."]]
+    strategies: Required[
+        Annotated[
+            Mapping[str, Mapping[str, Any]],
+            "Fields of a flow by name; connections says how many such flows.",
+        ]
+    ]
+    networks: Annotated[
+        Mapping[str, Mapping[str, Any]], "Changes of the scenario by path, by name."
+    ]
+    scenario: Required[Annotated[Mapping[str, Any], "The scenario without flows."]]
 
 
 @dataclass(frozen=True)
@@ -150,86 +187,51 @@ def from_document(document: Mapping[str, Any], file: Path | None = None) -> Game
     GameError
         The document is wrong.
     """
+    from ackclock.catalogue.form import parameter_problems
+
+    problems = parameter_problems(schema_of(GameFile), dict(document))
+    if not problems:
+        problems = list(_find_problems(document))
+    name = None if file is None else str(file)
+    if problems:
+        raise GameError([replace(problem, file=name) for problem in problems])
+    table = {**defaults_of(schema_of(GameTable)), **document["game"]}
     try:
-        return _make_game(document, file)
+        payoff = Payoff(table["payoff"], table.get("weight"))
     except AckclockError as error:
-        where = "" if file is None or str(file) in str(error) else f"{file}: "
-        raise GameError(f"{where}{error}") from None
-
-
-def _make_game(document: Mapping[str, Any], file: Path | None) -> Game:
-    _check_keys(document, KEYS, "")
-    settings = _table(document, "game")
-    _check_keys(settings, GAME_KEYS, "game.")
-    strategies = {
-        name: _strategy(name, fields) for name, fields in _table(document, "strategies").items()
-    }
-    if len(strategies) < 2:
-        raise GameError("strategies: a game needs at least two")
-    networks = _table(document, "networks") or {"as given": {}}
-    for name, changes in networks.items():
-        if not isinstance(changes, dict):
-            raise GameError(f"networks.{name}: {changes!r} is not a table of changes by path")
-    scenario = _table(document, "scenario")
-    if "flows" in scenario:
-        raise GameError("scenario.flows: the flows are the players'; say them in strategies")
-    players = _whole(settings, "players", None, 2)
+        raise GameError([Problem("", str(error), name)]) from None
     game = Game(
-        title=str(settings.get("title", "game")),
-        players=players,
-        payoff=Payoff(str(settings.get("payoff", "goodput")), settings.get("weight")),
-        reps=_whole(settings, "reps", 5, 1),
-        tolerance=_share(settings),
-        strategies=strategies,
-        networks=networks,
-        scenario=scenario,
+        title=table["title"],
+        players=table["players"],
+        payoff=payoff,
+        reps=table["reps"],
+        tolerance=float(table["tolerance"]),
+        strategies=document["strategies"],
+        networks=document.get("networks") or {"as given": {}},
+        scenario=document["scenario"],
         file=file,
     )
     if len(game.profiles) > MOST_PROFILES:
         message = (
-            f"{players} players with {len(strategies)} strategies have {len(game.profiles):,}"
-            f" profiles; expected at most {MOST_PROFILES:,}: take fewer of either"
+            f"{game.players} players with {len(game.strategies)} strategies have"
+            f" {len(game.profiles):,} profiles; expected at most {MOST_PROFILES:,}: take fewer of"
+            " either"
         )
-        raise GameError(message)
+        raise GameError([Problem("", message, name)])
     return game
 
 
-def _strategy(name: str, fields: Any) -> dict[str, Any]:
-    if not isinstance(fields, dict):
-        raise GameError(f'strategies.{name}: {fields!r} is not a table, as in {{ cc = "cubic" }}')
-    for key in ("pair", "src", "dst", "id"):
-        if key in fields:
-            raise GameError(f"strategies.{name}.{key}: each player has a separate pair")
-    connections = fields.get("connections", 1)
-    if isinstance(connections, bool) or not isinstance(connections, int) or connections < 1:
-        message = f"strategies.{name}.connections is {connections!r}; expected at least 1"
-        raise GameError(message)
-    return fields
-
-
-def _check_keys(table: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None:
-    for key in table:
-        if key not in allowed:
-            raise GameError(f'{where}{key}: "{key}" is not a key here; {suggestion(key, allowed)}')
-
-
-def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = document.get(key, {})
-    if not isinstance(value, dict):
-        raise GameError(f"{key}: {value!r} is not a table")
-    return value
-
-
-def _whole(settings: Mapping[str, Any], key: str, default: int | None, least: int) -> int:
-    value = settings.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        text = "is missing" if value is None else f"is {value!r}"
-        raise GameError(f"game.{key} {text}; expected a whole number, at least {least}")
-    return value
-
-
-def _share(settings: Mapping[str, Any]) -> float:
-    value = settings.get("tolerance", 0.01)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-        raise GameError(f"game.tolerance is {value!r}; expected a number from 0 to 1")
-    return float(value)
+def _find_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong with a document of valid form."""
+    if len(document["strategies"]) < 2:
+        yield Problem("strategies", "a game needs at least two")
+    for name, fields in document["strategies"].items():
+        for key in ("pair", "src", "dst", "id"):
+            if key in fields:
+                yield Problem(f"strategies.{name}.{key}", "each player has a separate pair")
+        count = fields.get("connections", 1)
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            message = f"{count!r} is out of range; expected a whole number, at least 1"
+            yield Problem(f"strategies.{name}.connections", message)
+    if "flows" in document["scenario"]:
+        yield Problem("scenario.flows", "the flows are the players'; say them in strategies")

@@ -544,25 +544,37 @@ def _tolerances() -> Iterator[str]:
 def _documents_page() -> str:
     from ackclock.catalogue.entries import schema_of
     from ackclock.document_schemas import FORMS
+    from ackclock.engines.fluid import document as fluid
+    from ackclock.engines.hybrid.document import Background
+    from ackclock.experiments.file_form import SweepFile
 
     parts = [
         _generated("the classes that hold documents"),
-        "# Documents of games, papers and profiles",
-        "The keys of each file, with those of the tables in it: `claim[].check[]` is a table of the"
-        " list `check` in a table of the list `claim`, in TOML `[[claim.check]]`. What they mean"
-        " together is said on the page of [papers](../papers.md) and in"
-        " [the dossier of a control](../../howto/dossier.md). `ackclock schema NAME` prints the"
-        " form of a document as JSON Schema.",
+        "# Documents beside scenarios",
+        "Sweeps, fluid and hybrid cases, games, the files of papers and profiles, and what dossiers"
+        " and comparisons write. `claim[].check[]` is a table of the list `check` in a table of the"
+        " list `claim`, in TOML `[[claim.check]]`. What keys mean together is said on the page of"
+        " [papers](../papers.md) and in [the dossier of a control](../../howto/dossier.md). A fluid"
+        " case may have each [network](scenario.md#scenario-net) of a packet scenario too."
+        " `ackclock schema NAME` prints the form of a document as JSON Schema.",
     ]
-    for name, (form, title) in FORMS.items():
+    forms = {
+        "sweep": ("FILE.toml of a sweep", schema_of(SweepFile)),
+        "fluid": ("FILE.toml of a fluid case", fluid.rules()),
+        "background": ("[background] of a hybrid case", schema_of(Background)),
+        **{name: (title, schema_of(form)) for name, (form, title) in FORMS.items()},
+    }
+    for name, (title, rules) in forms.items():
         file, _, rest = title.partition(" ")
         parts.append(f"(document-{name})=\n## `{file}` {rest}")
-        parts += _tables_of("", schema_of(form), {})
+        parts += _tables_of("", rules, {})
     return "\n\n".join(parts) + "\n"
 
 
 def _tables_of(place: str, rules: schema.Data, written: dict[str, str]) -> Iterator[str]:
     """The keys of a table and of those in it; one that was written before is only named."""
+    from ackclock.engines.fluid.generators import NETS
+
     heading = [f"### `{place}`"] if place else []
     known = json.dumps([rules["properties"], rules["required"]])
     if known in written:
@@ -571,11 +583,15 @@ def _tables_of(place: str, rules: schema.Data, written: dict[str, str]) -> Itera
     written[known] = place
     yield "\n\n".join([*heading, linked(rules["description"]), _fields(rules)])
     for key, inner in rules["properties"].items():
-        path = f"{place}.{key}" if place else key
+        path = f"{place.partition(',')[0]}.{key}" if place else key
         if "properties" in inner:
             yield from _tables_of(path, inner, written)
         elif "properties" in inner.get("items", ()):
             yield from _tables_of(f"{path}[]", inner["items"], written)
+        for branch in inner.get("oneOf", ()):
+            kind = branch["properties"]["kind"]["const"]
+            if key != "net" or kind in NETS:
+                yield from _tables_of(f'{path}, kind = "{kind}"', branch, written)
 
 
 def pages() -> dict[str, str]:

@@ -9,6 +9,9 @@ import write_reference
 from ackclock.catalogue import schema
 from ackclock.catalogue.entries import schema_of
 from ackclock.document_schemas import FORMS
+from ackclock.engines.fluid.document import FluidDocument
+from ackclock.engines.hybrid.document import Background
+from ackclock.experiments.file_form import SweepFile
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +55,8 @@ def test_every_field_of_a_scenario_is_on_its_page(pages):
 
 def test_every_key_of_a_document_is_on_its_page_with_its_sentence(pages):
     parts = pages["documents.md"].split("\n## ")[1:]
-    assert len(parts) == len(FORMS)
+    forms = [(SweepFile, "FILE.toml of a sweep"), (FluidDocument, "FILE.toml of a fluid case")]
+    forms += [(Background, "[background] of a hybrid case"), *FORMS.values()]
 
     def keys(rules):
         for key, inner in rules.get("properties", {}).items():
@@ -60,11 +64,18 @@ def test_every_key_of_a_document_is_on_its_page_with_its_sentence(pages):
             yield from keys(inner)
         yield from keys(rules["items"]) if "items" in rules else ()
 
-    for part, (form, title) in zip(parts, FORMS.values(), strict=True):
+    for part, (form, title) in zip(parts, forms, strict=True):
         assert part.replace("`", "").startswith(title)
         for key, sentence in keys(schema_of(form)):
             line = rf"\| `{key}` \| .*\| {re.escape(write_reference.linked(sentence))}"
             assert re.search(line, part), (title, key)
+
+
+def test_every_kind_of_traffic_and_of_sizes_has_its_keys(pages):
+    page = pages["documents.md"]
+    assert '### `traffic, kind = "pattern"`' in page
+    part = page.partition('### `arrivals.sizes, kind = "pareto"`')[2]
+    assert "| `shape` | number | required |" in part.partition("###")[0]
 
 
 def test_the_eras_differ_in_the_initial_window(pages):

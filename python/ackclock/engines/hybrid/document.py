@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from ackclock.catalogue import schema
 from ackclock.catalogue.entries import Duration, Key, defaults_of, schema_of
-from ackclock.engines.fluid.arrivals import Arrivals
 from ackclock.errors import Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -36,14 +35,14 @@ class BiasTable(TypedDict):
 class Background(TypedDict, total=False):
     """The flows that are rates."""
 
-    traffic: Mapping[str, Any]
-    arrivals: Arrivals
+    traffic: Annotated[Mapping[str, Any], "The flows, as of a fluid case."]
+    arrivals: Annotated[Mapping[str, Any], "Finite flows, as of a fluid case."]
     per_pair: Annotated[
         int,
         "Flows of each pair of `traffic`, which share its demand.",
         Key(minimum=1, maximum=10**9, default=1),
     ]
-    flow: Mapping[str, Any]
+    flow: Annotated[Mapping[str, Any], "What its flows are as packets: cc, tcp."]
     packets: Annotated[
         int,
         "Background flows that run as packets, at least, at each full link which the scenario's own"
@@ -73,7 +72,8 @@ class Background(TypedDict, total=False):
 def _flow_rules() -> Data:
     flow = schema.definition("Flow")
     known = {key: value for key, value in flow["properties"].items() if key not in ENDS}
-    return {**flow, "properties": known, "description": "What its flows are as packets: cc, tcp."}
+    about = schema_of(Background)["properties"]["flow"]["description"]
+    return {**flow, "properties": known, "description": about}
 
 
 @cache

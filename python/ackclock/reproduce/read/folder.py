@@ -21,9 +21,7 @@ from ackclock.reproduce.paper import (
     Margin,
     PaperData,
     PaperReading,
-    Parameter,
     Study,
-    Target,
     UnstatedFile,
     ViewsFile,
 )
@@ -131,6 +129,7 @@ class FolderReader:
         """
         from ackclock.reproduce.check import crosscheck
         from ackclock.reproduce.read.claims import claims
+        from ackclock.reproduce.read.unstated import parameters
 
         self.look_around()
         about = self.document("paper.toml", AboutPaper)
@@ -148,7 +147,7 @@ class FolderReader:
             expected=expected,
             figures=self.figures(figures),
             claims=claims(self, expected, margins),
-            parameters=self._parameters(unstated),
+            parameters=parameters(self, unstated),
             readings=self._read_list("reading", PaperReading, lists),
             margins=margins,
         )
@@ -311,43 +310,6 @@ class FolderReader:
             if "id" in entry
         }
 
-    def _parameters(self, data: Mapping[str, Any]) -> dict[str, Parameter]:
-        file = self.folder / "unstated.toml"
-        parameters = {}
-        for entry in self.tables(file, "parameter", data):
-            sets = [
-                read_entry(Target, table, study=study)
-                for table in _dicts(entry.get("sets"))
-                for study in _as_list(table.get("study"))
-                if study is not None
-            ]
-            targets = tuple(target for target in sets if target is not None)
-            parameter = read_entry(Parameter, entry, file=file, sets=targets)
-            if parameter is None:
-                continue
-            key_path = f"parameter[{parameter.id}]"
-            if ("not_settable" in entry) == ("sets" in entry):
-                message = "needs either sets, or not_settable with the reason"
-                self.report(file, key_path, message)
-            plausible = [key for key in ("values", "range") if key in entry]
-            if "sets" in entry and ("default" not in entry or len(plausible) != 1):
-                self.report(file, key_path, "needs default, and values or range, beside sets")
-            if "range" in entry and not _is_range(entry["range"]):
-                message = "needs from below to; on a log scale both above 0"
-                self.report(file, f"{key_path}.range", message)
-            self._set_values(parameter, key_path)
-            parameters[parameter.id] = parameter
-        return parameters
-
-    def _set_values(self, parameter: Parameter, place: str) -> None:
-        """Check that each value of a parameter says what it sets, where labels are used."""
-        for number, target in enumerate(parameter.sets):
-            wanted = [str(value) for value in (*parameter.values, parameter.default)]
-            lacking = [value for value in dict.fromkeys(wanted) if value not in target.values]
-            if target.values and lacking:
-                message = f'does not say what the value "{lacking[0]}" sets'
-                self.report(parameter.file, f"{place}.sets[{number}].values", message)
-
     def tables(self, file: Path, kind: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Give the tables of a list, and report ids that are there twice.
 
@@ -382,18 +344,8 @@ def _code_in(data: Any) -> str | None:
     return next((found for item in inner if (found := _code_in(item))), None)
 
 
-def _is_range(table: Mapping[str, Any]) -> bool:
-    if not {"from", "to"} <= set(table) or not table["from"] < table["to"]:
-        return False
-    return table.get("scale") != "log" or table["from"] > 0
-
-
 def _dicts(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _by_id(path: str, data: Any) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock._util.units import parse
+from ackclock.catalogue.entries import defaults_of, schema_of
+from ackclock.engines.fluid.document import Settling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,12 +76,7 @@ def simulate(
             "rules": routers.rules(),
             "of_link": routers.of_link(net.graph),
             "reaction": reaction or None,
-            "tolerance": 1e-6,
-            "damping": 1.0,
-            "least_damping": 1 / 64,
-            "rounds": 2000,
-            "sweep_tolerance": 1e-12,
-            "sweep_limit": 2000,
+            **defaults_of(schema_of(Settling)),
             **(solver or {}),
         }
     peak = np.empty(0)

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, Required, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 import jsonschema
 import pytest
 
-from ackclock.catalogue.entries import Key, read_entry, schema_of
+from ackclock.catalogue.entries import Algorithm, Key, Rate, defaults_of, read_entry, schema_of
 from ackclock.catalogue.form import parameter_problems
+from ackclock.engines.fluid.listed import ListedLinks
 
 
 class Span(TypedDict, total=False):
@@ -111,6 +112,70 @@ def test_a_table_is_read_with_its_entries_and_without_those_that_are_not_complet
 @pytest.mark.parametrize("data", [{}, None, {"kind": "a"}])
 def test_what_lacks_a_key_is_no_entry(data):
     assert read_entry(Thing, data, file=Path("f")) is None
+
+
+class Circle(TypedDict):
+    """A circle."""
+
+    kind: Literal["circle"]
+    radius: Annotated[Rate, "Its radius.", Key(minimum=0, x_bare=True)]
+
+
+class Square(TypedDict):
+    """A square."""
+
+    kind: Literal["square"]
+    side: NotRequired[Annotated[float | None, "Its side."]]
+
+
+class Drawing(TypedDict, total=False):
+    """A drawing."""
+
+    shape: Annotated[Circle | Square, "What is drawn."]
+    rule: Annotated[Algorithm, Key(x_room="sharing", default="fifo"), "Who draws."]
+    scale: Annotated[float, "How large.", Key(default=0.0)]
+
+
+def test_a_choice_of_tables_is_by_their_kind_and_further_keywords_are_written_as_they_are():
+    rules = schema_of(Drawing)["properties"]
+    circle, square = rules["shape"]["oneOf"]
+    assert circle["properties"]["kind"] == {"const": "circle"}
+    assert circle["properties"]["radius"] == {
+        "type": ["number", "string"],
+        "x-quantity": "rate",
+        "x-unit": "bit/s",
+        "description": "Its radius.",
+        "minimum": 0,
+        "x-bare": True,
+    }
+    assert square["required"] == ["kind"]
+    assert square["properties"]["side"]["type"] == ["number", "null"]
+    assert rules["rule"] == {
+        "$ref": "#/$defs/Spec",
+        "x-room": "sharing",
+        "default": "fifo",
+        "description": "Who draws.",
+    }
+
+
+def test_the_core_names_what_a_kind_has():
+    data = {"shape": {"kind": "circle", "side": 1}}
+    assert [str(problem) for problem in parameter_problems(schema_of(Drawing), data)] == [
+        'shape.side: "side" is not a key here; expected one of: radius',
+        'shape: "radius" is missing (Its radius)',
+    ]
+
+
+def test_defaults_are_those_of_keys_that_have_one():
+    assert defaults_of(schema_of(Drawing)) == {"rule": "fifo", "scale": 0.0}
+    assert defaults_of(schema_of(Thing)) == {"kind": "b"}
+
+
+def test_annotations_may_be_text():
+    """As in modules with ``from __future__ import annotations``."""
+    rules = schema_of(ListedLinks)
+    assert rules["required"] == ["links"]
+    assert list(rules["properties"]) == ["links", "nodes", "directed"]
 
 
 def test_a_type_that_no_document_holds_is_refused():

@@ -35,7 +35,7 @@ Entry = TypeVar("Entry")
 _NONE = type(None)
 _TYPES: dict[type, str]
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", _NONE: "null"}
-_CHOICES = {"$ref", "anyOf", "oneOf", "enum", "const"}
+_CHOICES = {"$ref", "anyOf", "oneOf", "enum", "const", "x-quantity"}
 """Rules that replace those of the field's type."""
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from ackclock.catalogue.entries import schema_of
 from ackclock.catalogue.network_kinds import NetworkKind, quantity
-from ackclock.scenario.networks.link_defaults import SIGNAL_SPEED_M_S, LinkOptions
+from ackclock.scenario.networks.link_defaults import LinkOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,41 +17,13 @@ __all__ = ["CSV", "GRAPHML", "GRAPH_FILE", "TOPOHUB"]
 Data = dict[str, Any]
 
 
+_OF_LINKS: Data = schema_of(LinkOptions)["properties"]
+_COMMON: Data = {key: rules for key, rules in _OF_LINKS.items() if key not in ("rate", "weight")}
+
+
 def _weight(holder: str) -> Data:
     text = f"{holder} that holds the routing weight; where it is not given the weight is 1."
-    return {"type": "string", "default": LinkOptions.weight, "description": text}
-
-
-_COMMON: Data = {
-    "buffer": {
-        "x-quantity": "buffer size",
-        "default": LinkOptions.buffer,
-        "description": "Buffer of every link.",
-    },
-    "qdisc": {
-        "$ref": "#/$defs/Spec",
-        "x-room": "qdisc",
-        "default": LinkOptions.qdisc,
-        "description": "Queue discipline of every link.",
-    },
-    "signal_speed": {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "default": SIGNAL_SPEED_M_S,
-        "description": "Speed in m/s by which length gives delay where none is given.",
-    },
-    "delay": quantity(
-        "duration",
-        "s",
-        "Delay of links for which neither delay nor length nor the places of both ends are given.",
-    ),
-    "scale": {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "default": LinkOptions.scale,
-        "description": "Every capacity is multiplied by this.",
-    },
-}
+    return {**_OF_LINKS["weight"], "description": text}
 
 
 def _options(net: Data) -> LinkOptions:

@@ -1,12 +1,11 @@
 """What imported networks have in common: links whose rates and delays are filled in."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import Any, SupportsFloat
+from typing import Annotated, Any, SupportsFloat
 
 from ackclock._util.units import parse, quantity_problem
+from ackclock.catalogue.entries import Algorithm, Duration, Key, Rate
 from ackclock.errors import Problem, ScenarioError
 
 __all__ = ["SIGNAL_SPEED_M_S", "Edge", "LinkOptions", "Node", "graph", "great_circle_m", "wrong"]
@@ -21,34 +20,28 @@ _RANGE = "1 bit/s to 1000 Tbps"
 
 @dataclass(frozen=True)
 class LinkOptions:
-    """What every link of an imported network gets.
+    """What every link of an imported network gets."""
 
-    Parameters
-    ----------
-    rate
-        Capacity [bit/s] of links for which the source gives none; None: such a link is an error.
-    buffer
-        Buffer of every link, with its unit.
-    qdisc
-        Queue discipline of every link, as plain data.
-    signal_speed
-        Speed [m/s] by which length gives delay.
-    scale
-        Factor on every capacity.
-    weight
-        Attribute or column that holds the routing weight.
-    delay
-        Delay [s] of links for which the source gives neither delay nor length, and whose ends have
-        no coordinates; None: such a link is an error.
-    """
-
-    rate: float | str | None = None
-    buffer: str = "1 bdp"
-    qdisc: Any = "fifo"
-    signal_speed: float = SIGNAL_SPEED_M_S
-    scale: float = 1.0
-    weight: str = "weight"
-    delay: float | str | None = None
+    rate: Annotated[Rate, "Capacity of links for which the source gives none."] | None = None
+    buffer: Annotated[str, Key(x_quantity="buffer size"), "Buffer of every link."] = "1 bdp"
+    qdisc: Annotated[Algorithm, Key(x_room="qdisc"), "Queue discipline of every link."] = "fifo"
+    signal_speed: Annotated[
+        float,
+        "Speed in m/s by which length gives delay where none is given.",
+        Key(exclusiveMinimum=0),
+    ] = SIGNAL_SPEED_M_S
+    scale: Annotated[float, "Every capacity is multiplied by this.", Key(exclusiveMinimum=0)] = 1.0
+    weight: Annotated[
+        str, "What holds the routing weight; where it is not given the weight is 1."
+    ] = "weight"
+    delay: (
+        Annotated[
+            Duration,
+            "Delay of links for which neither delay nor length nor the places of both ends are"
+            " given.",
+        ]
+        | None
+    ) = None
 
     def __post_init__(self) -> None:
         problems = []

@@ -173,7 +173,7 @@ def test_only_studies_at_their_defaults_are_kept_between_points(monkeypatch):
         defaults=lambda name: moved.changes(name, 1),
     )
     runner = search._Runner.__new__(search._Runner)
-    runner.space, runner.means, runner._results = SimpleNamespace(paper=paper), None, {}
+    runner.space, runner.options, runner._results = SimpleNamespace(paper=paper), None, {}
 
     def study(name, values, *, rung=RUNGS[0], shift=0):
         return runner._study(name, f"sweep {values}", rung, values, shift)
@@ -402,8 +402,8 @@ def test_studies_that_values_do_not_touch_are_run_once_and_all_sweeps_are_made_f
     p = parameter("p", 1, 2, default=1, sets=(Target("s", "net.rate"),))
     fixed = parameter("q", 1, not_settable="no key")
     said = []
-    means = SimpleNamespace(report=said.append)
-    found = sensitivity(paper_of(p, fixed), "c", tier="full", means=means)
+    options = SimpleNamespace(report=said.append)
+    found = sensitivity(paper_of(p, fixed), "c", tier="full", options=options)
     assert happened == [
         ("sweep", "full", {}), ("sweep", "full", {}), ("sweep", "full", {"net.rate": 2}),
         ("sweep", "full", {}), ("run", "full", {}), ("run", "full", {}),
@@ -417,7 +417,7 @@ def test_studies_that_values_do_not_touch_are_run_once_and_all_sweeps_are_made_f
     assert found.fixed == {"q": "no key"}
     # A study that the tier leaves out is missing, and is not run.
     happened.clear()
-    found = sensitivity(paper_of(p, skipped={"full": "too long"}), "c", tier="full", means=means)
+    found = sensitivity(paper_of(p, skipped={"full": "too long"}), "c", tier="full", options=options)
     assert not [word for word, *_ in happened if word == "run"]
     assert found.trials[0].result == ({}, {}, {"s": "too long", "other": "too long"})
 

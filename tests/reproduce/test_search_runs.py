@@ -417,7 +417,9 @@ def test_studies_that_values_do_not_touch_are_run_once_and_all_sweeps_are_made_f
     assert found.fixed == {"q": "no key"}
     # A study that the tier leaves out is missing, and is not run.
     happened.clear()
-    found = sensitivity(paper_of(p, skipped={"full": "too long"}), "c", tier="full", options=options)
+    found = sensitivity(
+        paper_of(p, skipped={"full": "too long"}), "c", tier="full", options=options
+    )
     assert not [word for word, *_ in happened if word == "run"]
     assert found.trials[0].result == ({}, {}, {"s": "too long", "other": "too long"})
 

@@ -13,6 +13,7 @@ use ackclock_core::packet::{Custom, Ends, EndsEnv, Place};
 use ackclock_core::registry::Spec;
 use ackclock_guest::Guest;
 use ackclock_guest::end::{Starter, Surroundings, ends};
+use ackclock_guest::placement::Placement;
 use ackclock_guest::process::{Process, Program};
 use ackclock_stacks::controls::Libraries;
 use serde_json::{Value, json};
@@ -37,6 +38,7 @@ impl Custom for Guests {
             folder: PathBuf::from("."),
             environment: Vec::new(),
             patience: Duration::from_secs(60),
+            placement: Placement::default(),
         };
         let starter = || -> Starter {
             let program = program.clone();

@@ -132,7 +132,8 @@ pub struct Packet {
     /// Header bits.
     pub flags: Flags,
     /// The rate label of core-stateless routers, if [`Flags::LABEL`] is set: bytes per second and unit of
-    /// weight. Dynamic packet state, in the IP header.
+    /// weight. Dynamic packet state, in the IP header. On an acknowledgement of REPS what it says of a path
+    /// ([`Self::echoed_path`]).
     pub label: f32,
     /// What it carries for the other end.
     pub options: Options,
@@ -175,6 +176,20 @@ impl Packet {
         {
             self.set_queued(queued + waited);
         }
+    }
+
+    /// Names in an acknowledgement which of its sender's paths what it acknowledges took, a number below 2^24, and whether that
+    /// came whole and without a mark.
+    pub fn set_echoed_path(&mut self, path: u32, is_clear: bool) {
+        self.flags.set(Flags::LABEL);
+        let number = (path + 1) as f32;
+        self.label = if is_clear { number } else { -number };
+    }
+
+    /// What an acknowledgement says of a path, if it names one: the path, and whether what took it came whole and without a mark.
+    pub fn echoed_path(&self) -> Option<(u32, bool)> {
+        let names_one = self.is_ack() && self.flags.has(Flags::LABEL) && self.label.abs() >= 1.0;
+        names_one.then(|| (self.label.abs() as u32 - 1, self.label > 0.0))
     }
 
     /// Notes in a datagram when it is sent.

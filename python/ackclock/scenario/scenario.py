@@ -58,8 +58,8 @@ class Scenario(DocumentCase):
     routing
         What routes minimise: ``hops``, ``delay`` or ``weight``.
     equal_paths
-        Which of equal paths a flow takes: ``first``, by ``hash`` (ECMP), or each packet: ``spray``.
-        Left out: ``hash`` in `FatTree` and `LeafSpine`, else ``first``.
+        Which of equal paths a flow takes: ``first``, by ``hash`` (ECMP), or each packet: ``spray``,
+        ``reps``. Left out: ``hash`` in `FatTree` and `LeafSpine`, else ``first``.
     reroute_after
         How long after links fail or come back routes follow, as text or [s]; left out: never.
     classes

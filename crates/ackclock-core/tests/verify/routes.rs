@@ -2,6 +2,7 @@
 
 mod changing;
 mod equal_paths;
+mod reps;
 mod spraying;
 
 use ackclock_core::packet::Event;

@@ -35,7 +35,7 @@ use crate::error::Problem;
 use crate::ids::NodeId;
 use crate::record::Table;
 use crate::registry::Range;
-use crate::scenario::{Classes, EqualPaths, Record, Routing, Scenario};
+use crate::scenario::{Classes, Record, Routing, Scenario};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 use flows::FlowPlan;
@@ -139,9 +139,11 @@ fn later_routes(
     let Some(late) = scenario.reroute_after else { return Vec::new() };
     let range = Range::of::<Scenario>("reroute_after");
     problems.extend(range.problem(late.seconds(), || "reroute_after".to_owned()));
-    if scenario.equal_paths == Some(EqualPaths::Spray) {
-        let message = "moves flows to one path after another, and equal_paths = \"spray\" sends packets over several at \
-                       once; expected equal_paths = \"hash\" or \"first\"";
+    if let Some(choice) = scenario.equal_paths.filter(|choice| choice.is_per_packet()) {
+        let message = format!(
+            "moves flows to one path after another, and equal_paths = \"{choice}\" sends packets over several at \
+             once; expected equal_paths = \"hash\" or \"first\""
+        );
         problems.push(Problem::new("reroute_after", message));
         return Vec::new();
     }
@@ -200,6 +202,15 @@ fn refuse_spraying(plan: &Plan, problems: &mut Vec<Problem>) {
              take several at a time; expected equal_paths = \"hash\" or \"first\"",
             flow.name
         );
+        problems.push(Problem::new("equal_paths", message));
+    }
+    let has_labels = |link: &PlanLink| {
+        let text = serde_json::to_string(&link.settings.qdisc).unwrap_or_default();
+        ["core-stateless", "csfq"].iter().any(|name| text.contains(&format!("\"{name}\"")))
+    };
+    if flow.recycles_paths() && plan.links.iter().any(has_labels) {
+        let message = "is \"reps\", whose acknowledgements name a path where core-stateless queues write a rate; expected \
+                       \"spray\", or other queues";
         problems.push(Problem::new("equal_paths", message));
     }
 }

@@ -446,6 +446,8 @@ pub struct FurtherPaths {
     pub acks: Box<[Box<[LinkId]>]>,
     /// When data, and acknowledgements, change over to which of their paths, ascending; `None` where packets are sprayed.
     pub moves: Option<[Moves; 2]>,
+    /// Whether a sender takes paths again that worked (REPS).
+    pub recycles: bool,
 }
 
 /// Times and the numbers of the paths that hold from then on; 0 is the first path.
@@ -490,6 +492,11 @@ impl PlanFlow {
     /// Whether its packets are sprayed over several paths.
     pub fn is_sprayed(&self) -> bool {
         self.further.as_ref().is_some_and(|further| further.moves.is_none())
+    }
+
+    /// Whether its sender takes paths again that worked (REPS).
+    pub fn recycles_paths(&self) -> bool {
+        self.further.as_ref().is_some_and(|further| further.recycles)
     }
 
     /// The paths of both directions.

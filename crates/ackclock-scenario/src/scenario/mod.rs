@@ -28,6 +28,8 @@ pub use net::{LinkChange, LinkSpec, LinkStep, Names, RateSpec};
 pub use quic::{QuicOptions, Transport};
 pub use switches::{Pfc, Switches};
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -128,6 +130,27 @@ pub enum EqualPaths {
     /// Per packet: each packet, data or acknowledgement, takes one of all shortest paths, each as likely, so that
     /// packets of a flow overtake each other. At most 1024 paths between two nodes.
     Spray,
+    /// Per packet (REPS): a packet of data takes a path of which an acknowledgement without a mark came back last, the one that
+    /// waits longest of at most eight, or else one of all, each as likely. Acknowledgements are sprayed.
+    Reps,
+}
+
+impl EqualPaths {
+    /// Whether the packets of a flow take several paths at a time.
+    pub fn is_per_packet(self) -> bool {
+        matches!(self, Self::Spray | Self::Reps)
+    }
+}
+
+impl fmt::Display for EqualPaths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::First => "first",
+            Self::Hash => "hash",
+            Self::Spray => "spray",
+            Self::Reps => "reps",
+        })
+    }
 }
 
 /// What shares a queue in disciplines that keep flows apart.

@@ -80,6 +80,7 @@ fn on_a_tree_spraying_changes_nothing() {
     };
     assert!(tree("spray") == tree("first"));
     assert!(tree("spray") == tree("hash"));
+    assert!(tree("spray") == tree("reps"));
 }
 
 #[test]
@@ -142,6 +143,7 @@ prop_compose! {
         packets in 3u32..40, count in 1u32..9, seed in any::<u32>(), quic in any::<bool>(),
         cc in prop::sample::select(vec!["cubic", "dctcp", "swift", "dcqcn", "bbr3"]),
         delays in prop::collection::vec(1u32..200, 2), has_waits in any::<bool>(),
+        choice in prop::sample::select(vec!["spray", "reps"]),
     ) -> Value {
         let transport = if quic {
             json!({"transport": "quic", "quic": {"packet_threshold": 5000, "ecn": true}})
@@ -159,7 +161,7 @@ prop_compose! {
         json!({
             "net": {"kind": "leaf-spine", "leaves": leaves, "spines": spines, "hosts": hosts, "rate": "1 Gbps",
                 "delay": format!("{} us", delays[0]), "buffer": format!("{packets} pkt"), "qdisc": qdisc},
-            "equal_paths": "spray", "seed": seed, "duration": "12 ms", "flows": flows,
+            "equal_paths": choice, "seed": seed, "duration": "12 ms", "flows": flows,
             "record": {"tables": ["packets", "rtts"]},
         })
     }

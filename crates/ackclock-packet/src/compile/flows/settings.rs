@@ -279,11 +279,12 @@ impl Context<'_> {
     pub(super) fn refuse_reordering(&mut self, definition: &Definition<'_>) {
         let Definition { path, sender, .. } = definition;
         let known = recovery::TAKES_REORDERING;
+        let choice = self.scenario.equal_paths.map_or(String::new(), |choice| choice.to_string());
         match &**sender {
             PlanSender::Tcp { recovery, .. } if !known.contains(&recovery.kind()) => {
                 let message = format!(
                     "is \"{}\", which takes packets for lost that others have overtaken, as all are where \
-                     equal_paths = \"spray\"; expected {}",
+                     equal_paths = \"{choice}\"; expected {}",
                     recovery.kind(),
                     known.map(|name| format!("\"{name}\"")).join(" or ")
                 );
@@ -291,7 +292,7 @@ impl Context<'_> {
             }
             PlanSender::Quic { config, .. } if config.packet_threshold < SPRAYED_THRESHOLD => {
                 let message = format!(
-                    "is {}, and packets that are sprayed (equal_paths = \"spray\") are overtaken by more; expected at \
+                    "is {}, and packets that are sprayed (equal_paths = \"{choice}\") are overtaken by more; expected at \
                      least {SPRAYED_THRESHOLD}, which leaves losses to the time threshold",
                     config.packet_threshold
                 );

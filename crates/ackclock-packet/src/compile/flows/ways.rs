@@ -63,16 +63,19 @@ impl Context<'_> {
         }
         let ack_route = self.route(flow.ack_route.as_ref(), [dst, src], back, path, "ack_route");
         let mut way = Way { src, dst, route: route?, ack_route: ack_route?, ..Way::default() };
-        if self.scenario.equal_paths == Some(EqualPaths::Spray) {
+        if let Some(choice) = self.scenario.equal_paths.filter(|choice| choice.is_per_packet()) {
             let data = self.spray(&mut way.route, flow.route.is_some(), [src, dst], path)?;
             let acks =
                 self.spray(&mut way.ack_route, flow.ack_route.is_some(), [dst, src], path)?;
             let has_several = !(data.is_empty() && acks.is_empty());
-            let further = FurtherPaths { data, acks, moves: None };
+            let recycles = choice == EqualPaths::Reps;
+            let further = FurtherPaths { data, acks, moves: None, recycles };
             way.further = has_several.then(|| Box::new(further));
             if !flow.moves.is_empty() {
-                let message = "gives routes one after another, and equal_paths = \"spray\" sends packets over several at \
-                               once; expected equal_paths = \"hash\" or \"first\"";
+                let message = format!(
+                    "gives routes one after another, and equal_paths = \"{choice}\" sends packets over several at \
+                     once; expected equal_paths = \"hash\" or \"first\""
+                );
                 self.wrong(format!("{path}.moves"), message);
             }
         } else if !(flow.moves.is_empty() && self.later.is_empty()) {
@@ -80,8 +83,8 @@ impl Context<'_> {
             let data = self.follow(flow, number, Direction::Data, ends[0], &way.route, path)?;
             let acks = self.follow(flow, number, Direction::Acks, ends[1], &way.ack_route, path)?;
             let has_moves = !(data.1.is_empty() && acks.1.is_empty());
-            let further =
-                FurtherPaths { data: data.0, acks: acks.0, moves: Some([data.1, acks.1]) };
+            let moves = Some([data.1, acks.1]);
+            let further = FurtherPaths { data: data.0, acks: acks.0, moves, recycles: false };
             way.further = has_moves.then(|| Box::new(further));
         }
         Some(way)

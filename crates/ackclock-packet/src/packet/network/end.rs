@@ -3,9 +3,12 @@
 use std::collections::VecDeque;
 
 use crate::endpoint::{Endpoint, Snapshot};
+use crate::ids::FlowId;
 use crate::outbox::Outbox;
+use crate::packet::network::recycle::Recycling;
 use crate::packet::network::waits::Waits;
 use crate::packet::process::clock::{Clock, Timers};
+use crate::packet::storage::ticket::{OptionStore, Ticket};
 use crate::rng::Stream;
 use crate::wire::{Flags, Packet};
 
@@ -104,6 +107,11 @@ pub(crate) struct Paths {
 pub(crate) enum Choice {
     /// Each packet takes one of them, each as likely.
     Drawn(Stream),
+    /// The same of a receiver whose acknowledgements name the path of what they acknowledge; where the paths of the data begin in
+    /// the route table, ascending.
+    Echoing(Stream, Box<[u32]>),
+    /// Paths that worked are taken again.
+    Recycled(Box<Recycling>),
     /// All packets take the present one.
     Moved {
         /// The present one.
@@ -119,7 +127,12 @@ impl Paths {
         match (&*self.routes, &mut self.choice) {
             // No draw where there is no choice.
             (&[only], _) => only,
-            (several, Choice::Drawn(rng)) => several[rng.below(several.len() as u64) as usize],
+            (several, Choice::Drawn(rng) | Choice::Echoing(rng, _)) => {
+                several[rng.below(several.len() as u64) as usize]
+            }
+            (several, Choice::Recycled(paths)) => {
+                several[paths.choose(several.len() as u32) as usize]
+            }
             (several, Choice::Moved { present, moves }) => {
                 while let Some(&(time, path)) = moves.front()
                     && time <= now
@@ -128,6 +141,29 @@ impl Paths {
                     moves.pop_front();
                 }
                 several[*present as usize]
+            }
+        }
+    }
+
+    /// A packet with options has come at `now`, in picoseconds: a sender that takes paths again learns what it says of one.
+    #[inline(never)]
+    pub(crate) fn learn(&mut self, arrived: Ticket, options: &OptionStore, now: u64) {
+        if let Choice::Recycled(recycling) = &mut self.choice
+            && let Some((path, is_clear)) = arrived.inspect(FlowId(0), options).echoed_path()
+            && (path as usize) < self.routes.len()
+        {
+            recycling.acknowledge(path, is_clear, now);
+        }
+    }
+
+    /// What is sent in answer to a packet names the path that the packet took, if it is a receiver's that does so.
+    pub(crate) fn echo(&self, arrived: Ticket, answers: &mut [Packet]) {
+        if let Choice::Echoing(_, data) = &self.choice {
+            let path = data.partition_point(|&begin| begin as usize <= arrived.route()) - 1;
+            let flags = arrived.flags();
+            let is_clear = !flags.has(Flags::CE) && !flags.has(Flags::TRIMMED);
+            for answer in answers {
+                answer.set_echoed_path(path as u32, is_clear);
             }
         }
     }

@@ -14,6 +14,7 @@ pub(crate) mod pausable;
 pub(crate) mod queue_length;
 pub(crate) mod rare;
 pub(crate) mod rate;
+pub(crate) mod recycle;
 pub(crate) mod route;
 pub(crate) mod waits;
 pub(crate) mod wires;

@@ -11,6 +11,7 @@ use crate::packet::network::end::{Choice, End, Flows, Paths};
 use crate::packet::network::fabric::Fabric;
 use crate::packet::network::link::Link;
 use crate::packet::network::links::Links;
+use crate::packet::network::recycle::Recycling;
 use crate::packet::network::route::Routes;
 use crate::packet::network::waits::Waits;
 use crate::packet::network::wires::Wires;
@@ -285,6 +286,7 @@ fn lay_routes<C: Clock>(
         let homes = [flow.src, flow.dst].map(|node| layout.partition.node_process[node.index()]);
         let ways = [(Direction::Data, homes[1]), (Direction::Acks, homes[0])];
         let purposes = [Purpose::Sender, Purpose::Receiver];
+        let mut data_routes: Box<[u32]> = Box::default();
         for (side, endpoint) in [sender, receiver].into_iter().enumerate() {
             let (direction, last) = ways[side];
             let mut lay = |path| router.lay(path, last, (2 * i + 1 - side) as u32);
@@ -292,13 +294,21 @@ fn lay_routes<C: Clock>(
             let route = if has_several {
                 let routes: Box<[u32]> = flow.paths(direction).map(lay).collect();
                 let first = routes[0];
+                if side == 0 {
+                    data_routes.clone_from(&routes);
+                }
                 let moves = flow.further.as_ref().and_then(|further| further.moves(direction));
-                let choice = match moves {
-                    Some(moves) => {
-                        let moves = moves.iter().map(|&(time, path)| (time.0, path)).collect();
-                        Choice::Moved { present: 0, moves }
-                    }
-                    None => Choice::Drawn(Stream::new(plan.seed, Purpose::Spray, u64::from(id))),
+                let rng = || Stream::new(plan.seed, Purpose::Spray, u64::from(id));
+                let learns = flow.recycles_paths() && data_routes.len() > 1;
+                let choice = if let Some(moves) = moves {
+                    let moves = moves.iter().map(|&(time, path)| (time.0, path)).collect();
+                    Choice::Moved { present: 0, moves }
+                } else if !learns {
+                    Choice::Drawn(rng())
+                } else if side == 0 {
+                    Choice::Recycled(Box::new(Recycling::new(rng())))
+                } else {
+                    Choice::Echoing(rng(), data_routes.clone())
                 };
                 ends.paths.push(Paths { routes, choice });
                 first

@@ -2,12 +2,13 @@
 
 use crate::endpoint::{Deadline, Endpoint, EndpointCtx};
 use crate::ids::FlowId;
-use crate::packet::network::end::End;
+use crate::packet::network::end::{Choice, End};
 use crate::packet::process::clock::Clock;
 use crate::packet::process::event::{Key, Kind, Stage, What};
 use crate::packet::storage::ticket::Ticket;
 use crate::packet::turn::simulator::{Cause, Sim};
 use crate::units::Time;
+use crate::wire::Flags;
 
 impl<C: Clock> Sim<C> {
     /// Delivers a packet to its endpoint.
@@ -30,6 +31,9 @@ impl<C: Clock> Sim<C> {
         if ticket.is_bare() {
             endpoint.on_packet(ticket.header(flow), &mut ctx);
         } else {
+            if let Some(paths) = flows.paths.get_mut(index) {
+                paths.learn(ticket, &self.wires.options, C::ps(now));
+            }
             endpoint.on_packet(ticket.into_packet(flow, &mut self.wires.options), &mut ctx);
         }
         self.finish_call(p, index, now);
@@ -131,12 +135,27 @@ impl<C: Clock> Sim<C> {
     /// Sends each packet of the endpoint that was called over one of its paths.
     #[inline(never)]
     fn send_over_paths(&mut self, p: usize, index: usize, now: u64) {
+        let flows = &mut self.flows;
+        let sent = flows.outbox.sent_mut();
+        match (self.cause, &mut flows.paths[index].choice) {
+            (Cause::Packet(arrived), _) => flows.paths[index].echo(arrived, sent),
+            // What a timer sends again may have met a path that has failed.
+            (Cause::Local(_), Choice::Recycled(recycling)) => {
+                let is_repeated = sent.iter().any(|packet| packet.flags.has(Flags::RETX));
+                if is_repeated && let Some(endpoint) = &flows.ends[index].endpoint {
+                    recycling.count_timeouts(endpoint.snapshot().timeouts, C::ps(now));
+                }
+            }
+            _ => {}
+        }
         for i in 0..self.flows.outbox.sent().len() {
             let route = self.flows.paths[index].choose(C::ps(now));
             let packet = &self.flows.outbox.sent()[i];
             let ticket = Ticket::of(packet, route, now, &mut self.wires.options);
             let hop = *self.routes.at(route as usize);
             self.enter::<false>(p, hop, ticket, true);
+            // The next packet is written in its place, without what this one says of a path.
+            self.flows.outbox.sent_mut()[i].label = 0.0;
         }
     }
 

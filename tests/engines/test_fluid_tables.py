@@ -1,5 +1,7 @@
 """Tables, totals and text of a fluid outcome, on two links by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -12,6 +14,7 @@ from ackclock.engines.fluid.net import FluidNet
 from ackclock.engines.fluid.outcome import Settled
 from ackclock.engines.fluid.tables import bottlenecks, fair_shares, routers, tables, text
 from ackclock.engines.registry import case
+from ackclock.errors import AckclockError
 
 
 def network(**options):
@@ -204,3 +207,31 @@ def test_a_flow_above_its_ideal_causes_what_takes_others_below_theirs_where_it_c
     assert (totals["zombies"], totals["zombies_edge"]) == (pytest.approx(5), pytest.approx(15))
     assert (totals["uncaused"], totals["uncaused_edge"]) == (pytest.approx(4), pytest.approx(6))
     assert links["dead"] == pytest.approx([0, 3])
+
+
+@pytest.mark.parametrize(
+    ("status", "is_solved"),
+    [
+        ("Solved", True),
+        ("AlmostSolved", True),
+        ("MaxIterations", False),
+        ("PrimalInfeasible", False),
+    ],
+)
+def test_a_program_that_is_nearly_solved_is_solved(monkeypatch, status, is_solved):
+    import clarabel
+
+    class Solver:
+        def __init__(self, *words):
+            pass
+
+        def solve(self):
+            return SimpleNamespace(status=status, x=[1.0, 2.0])
+
+    monkeypatch.setattr(clarabel, "DefaultSolver", Solver)
+    program = sparse.eye_array(2), np.ones(2), [], np.zeros(2)
+    if is_solved:
+        assert alpha._run(*program).tolist() == [1.0, 2.0]
+    else:
+        with pytest.raises(AckclockError, match=f"Clarabel ended with {status}"):
+            alpha._run(*program)

@@ -1,5 +1,8 @@
 """Entries of lists in the form of the core as tables, by hand."""
 
+import pytest
+
+import ackclock as ac
 from ackclock.scenario.traces import Rows, to_tables
 
 
@@ -40,3 +43,12 @@ def test_a_scenario_without_rows_is_the_same():
     data = {"flows": [{"source": {"packets": [{"at": 0}]}}], "net": {"kind": "dumbbell"}}
     assert to_tables(data) == data
     assert to_tables({"net": 1}) == {"net": 1}
+
+
+def test_an_interval_of_nothing_is_refused_and_not_left_out():
+    net = {"kind": "dumbbell", "pairs": 1, "rate": "5 Mbps", "rtt": "20 ms"}
+    scenario = ac.Scenario.from_data({"duration": 1, "net": net, "flows": [{"pair": 0}]})
+    with pytest.raises(ac.ScenarioError, match=r"record\.interval"):
+        scenario.run(interval=0)
+    assert scenario.run(seed=0).summary["seed"] == 0
+    assert set(scenario.run(record=[]).tables) == {"flows", "links"}

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from ackclock.reproduce.check.crosscheck import _of_figure
 from ackclock.reproduce.check.overridden import find_overridden
 from ackclock.reproduce.paper import Parameter, Study, Target
 from ackclock.reproduce.read.folder import _by_id
@@ -109,3 +110,23 @@ def test_a_value_that_a_parameter_replaces_is_found_in_scenario_tiers_and_lists(
     assert overridden("list[0]", document, default={"net.rate": 1}) == [
         "list[0]", "tiers.fast.list[0]",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("entry", "not_drawable", "message"),
+    [
+        ({"kind": "bar", "data": "q"}, "", None),
+        ({"kind": "bar"}, "", "needs kind and data, or not_drawable with the reason"),
+        ({"data": "q"}, "", "needs kind and data, or not_drawable with the reason"),
+        ({}, "", "needs kind and data, or not_drawable with the reason"),
+        ({}, "a photograph", None),
+        ({"data": "q"}, "a photograph", "has not_drawable and also data; expected one of them"),
+        ({"kind": "bar", "data": "q"}, "x", "has not_drawable and also kind; expected one of them"),
+    ],
+)
+def test_a_figure_has_kind_and_data_or_a_reason_for_none(entry, not_drawable, message):
+    figure = SimpleNamespace(id="f", file=Path("figures.toml"), entry=entry, queries={},
+                             not_drawable=not_drawable)  # fmt: skip
+    problems = list(_of_figure(None, figure))
+    assert [problem.message for problem in problems] == ([message] if message else [])
+    assert all(problem.path == "figure[f]" for problem in problems)

@@ -14,6 +14,7 @@ from ackclock.studies.adversary import draw
 from ackclock.studies.adversary.result import AdversaryResult
 from ackclock.studies.adversary.shape import PathShape
 from ackclock.studies.geant_demo import DELAY, FAIR, LOSS, MEAN, MINIMUM, DemoResults
+from ackclock.studies.late_comer import audit as late_audit
 from ackclock.studies.late_comer import page as late_page
 from ackclock.studies.late_comer.rows import LateComerRow, verdict
 
@@ -255,3 +256,35 @@ def test_a_ratio_is_fair_within_a_quarter_and_as_the_model_says_within_15_per_ce
     ratio, model, said
 ):
     assert said in verdict(ratio, model)
+
+
+def test_an_audit_has_all_runs_of_its_situations_and_stops_with_one(monkeypatch):
+    interrupted, swept = [], []
+
+    def sweep_of(document, size, title):
+        def run(**words):
+            swept.append((title, words["workers"], words["store"]))
+            return SimpleNamespace(interrupted=title in interrupted)
+
+        return SimpleNamespace(run=run)
+
+    monkeypatch.setattr(
+        late_audit, "documents",
+        lambda value, size, settings: [("joining", n, {"duration": 10 * n}) for n in (1, 4)],
+    )  # fmt: skip
+    monkeypatch.setattr(late_audit, "sweep_of", sweep_of)
+    monkeypatch.setattr(
+        late_audit, "_measure_runs", lambda result, gap_s, duration: [(gap_s, duration)] * 3
+    )
+    monkeypatch.setattr(
+        late_audit, "_rows", lambda situation, flows, found: [(situation, flows, *found[0])]
+    )
+    control = SimpleNamespace(value="aimd", label="mine")
+    found = late_audit.audit(control, "fast", gap_s=2.5, workers=3, store="s")
+    assert (found.control, found.tier, found.gap_s, found.runs) == ("mine", "fast", 2.5, 6)
+    assert found.rows == (("joining", 1, 2.5, 10), ("joining", 4, 2.5, 40))
+    assert swept == [("joining, n = 1", 3, "s"), ("joining, n = 4", 3, "s")]
+    assert late_audit.audit(control, "fast").gap_s == 20.0
+    interrupted.append("joining, n = 4")
+    with pytest.raises(KeyboardInterrupt):
+        late_audit.audit(control, "fast")

@@ -335,3 +335,11 @@ def test_a_link_has_four_names_and_what_is_named_twice_fails_once(tmp_path: Path
     assert [problem.message.partition(";")[0] for problem in caught.value.problems] == [
         'there is no node, link or risk group "x"', 'there is no node, link or risk group "y"',
     ]  # fmt: skip
+
+
+def test_a_link_whose_directions_differed_before_is_listed_by_direction(ring: Situation) -> None:
+    # From b to c 1 and back 3, now 4 both ways.
+    answer = make_weights(ring, [1.0, 1.0, 4.0, 4.0, 1.0, 1.0, 1.0, 1.0])
+    assert answer.list_changes() == [("b->c", 1, 4), ("c->b", 3, 4)]
+    one = make_weights(ring, [1.0, 1.0, 3.0, 3.0, 1.0, 1.0, 1.0, 1.0])
+    assert one.list_changes() == [("b->c", 1, 3)]

@@ -11,7 +11,7 @@ from ackclock.scenario.load import load
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples/data-centre"
 # Others have networks of switches (test_lossless.py, test_ultra_ethernet.py, below).
-SWITCHES = ("ai-cluster", "nscc", "pfc-incast", "web-search")
+SWITCHES = ("ai-cluster", "nscc", "pfc-incast", "reps", "web-search")
 EXAMPLES = [file for file in sorted(FOLDER.glob("*.toml")) if file.stem not in SWITCHES]
 
 

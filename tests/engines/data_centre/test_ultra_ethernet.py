@@ -112,3 +112,15 @@ def test_the_example_sprays_without_a_loss_and_collides_with_a_hash():
             assert sum(flow["retransmits"] for flow in flows) == 0
     # Alone 176.2 us.
     assert slowest["spray"] < 1.2 * 176.2e-6 < slowest["hash"] / 1.5
+
+
+def test_the_example_of_slow_links_ends_near_the_time_of_all_links_together():
+    # Four times 490 packets through 250 Gbit/s.
+    least_s = 4 * 490 * 4150 * 8 / 250e9
+    scenario = load(FOLDER / "reps.toml")
+    slowest = {}
+    for choice in ("reps", "spray"):
+        flows = scenario.replace(equal_paths=choice).run().summary["flows"]
+        slowest[choice] = max(flow["completed_after_s"] for flow in flows)
+    assert least_s < slowest["reps"] < 1.15 * least_s
+    assert slowest["spray"] > 1.5 * slowest["reps"]

@@ -419,8 +419,8 @@ def test_a_run_of_ns3_has_the_payload_of_as_many_segments_here(tmp_path):
         "seed": 7, "engine": "ns-3", "duration_s": 10, "window_s": 8,
         # 1000 segments of 998 B there are a million bytes here, in 8 s.
         "flows": [
-            {"id": "f0", "cc": "aimd", "goodput_bps": pytest.approx(1e6), "window_sent_packets": 1010,
-             "window_lost_data_packets": 10, "srtt_mean_s": None}
+            {"id": "f0", "cc": "aimd", "goodput_bps": pytest.approx(1e6),
+             "window_sent_packets": 1010, "window_lost_data_packets": 10, "srtt_mean_s": None}
         ],
         "links": [
             {"id": "l0", "window_drops": 10, "window_arrived_packets": 1010,

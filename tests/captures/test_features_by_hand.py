@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from ackclock.captures.identify.features import _groups, _mean_at, features
+from ackclock.captures.identify.features import (
+    _MISSING,
+    _epoch_length,
+    _groups,
+    _mean_at,
+    features,
+)
 
 BASE = 0.1
 
@@ -45,3 +51,14 @@ def test_losses_within_a_gap_are_one_group():
     groups = _groups(np.array([1.0, 1.5, 2.5, 2.75]), 0.5)
     assert [group.tolist() for group in groups] == [[1.0, 1.5], [2.5, 2.75]]
     assert _groups(np.empty(0), 1.0) == []
+
+
+def test_three_groups_of_losses_are_two_epochs_and_two_are_not_enough():
+    # Losses closer than 3 round trips are a group; the first may have begun before the capture.
+    losses = np.array([1.0, 1.2, 11.0, 11.25, 31.0])
+    # From 11 s to 31 s: 20 s are 200 round trips.
+    assert _epoch_length(np.empty(0), BASE, losses) == pytest.approx(np.log2(200))
+    assert _epoch_length(np.empty(0), BASE, losses[:4]) == _MISSING
+    # The median of 4, 20 and 6 s.
+    more = np.array([1.0, 11.0, 15.0, 35.0, 41.0])
+    assert _epoch_length(np.empty(0), BASE, more) == pytest.approx(np.log2(60))

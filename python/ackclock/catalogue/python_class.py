@@ -265,7 +265,7 @@ def _define(cls: Any, room: _Room, cadence: str | float, *, slow_start: bool) ->
         needed = method in room.required or (method == "on_timer" and isinstance(interval, float))
         _check_method(cls, room, method, arguments, needed=needed)
     if "__dataclass_fields__" not in vars(cls):
-        cls = dataclasses.dataclass(cls)
+        cls = _as_dataclass(cls)
     parameters = _parameters(cls)
     reference, file, text, sha256 = _source(cls)
     definition = Definition(
@@ -276,6 +276,14 @@ def _define(cls: Any, room: _Room, cadence: str | float, *, slow_start: bool) ->
     with lock:
         known[reference] = definition
     return cls
+
+
+def _as_dataclass(cls: type) -> type:
+    try:
+        return dataclasses.dataclass(cls)
+    except (TypeError, ValueError) as error:
+        message = f"{cls.__name__}: {error}"
+        raise DefinitionError(message) from None
 
 
 def _cadence(cls: type, room: _Room, cadence: str | float) -> str | float:

@@ -94,7 +94,9 @@ def test_a_round_trip_is_of_the_largest_number_that_is_new():
 
 
 def test_a_range_may_be_of_one_number_and_what_is_none_is_passed_over():
-    (flow,) = read(sent(0, 0), sent(0, 1), sent(0, 2), acked(100, [1], [], ["x"], 3, [2, None])).flows
+    (flow,) = read(
+        sent(0, 0), sent(0, 1), sent(0, 2), acked(100, [1], [], ["x"], 3, [2, None])
+    ).flows
     assert [number for _, kind, number, _ in events_of(flow) if kind == "acknowledged"] == [1]
 
 

@@ -319,8 +319,9 @@ class _Form:
         return tuple(content)
 
     def count(self, key: str, default: int | None = None) -> int:
+        known_problems = len(self.problems)
         found: int = self.take(key, int, default, "a whole number from 1")
-        if found < 1:
+        if found < 1 and len(self.problems) == known_problems:
             self.wrong(key, f"is {found}; expected a whole number from 1")
         return max(found, 1)
 

@@ -201,7 +201,8 @@ def test_every_problem_of_a_network_is_reported_together():
         "net.links[2][2]: -1 is not a finite number above 0",
         "net.links[3]: b to a is there already: net.links[0]",
         "net.links[4][2]: nan is not a finite number above 0",
-        "net.links[5]: ['c', 'd'] is not a link; expected [from, to, capacity]",
+        "net.links[5]: ['c', 'd'] is not a link; expected [from, to, capacity] or [from,"
+        " to, capacity, cost]",
     ]
 
 

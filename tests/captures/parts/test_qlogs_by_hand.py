@@ -224,8 +224,10 @@ def test_a_sequence_is_read_line_by_line_and_what_is_no_json_is_counted():
 
 
 def test_flows_are_numbered_and_traces_without_any_are_passed_over():
-    document = {"traces": [{"events": [sent(0, 0)]}, {"events": []}, 3, {}, {"events": "x"},
-                           {"events": [sent(0, 0)], "common_fields": {"protocol_type": ["TCP"]}}]}  # fmt: skip
+    of_tcp = {"events": [sent(0, 0)], "common_fields": {"protocol_type": ["TCP"]}}
+    document = {
+        "traces": [{"events": [sent(0, 0)]}, {"events": []}, 3, {}, {"events": "x"}, of_tcp]
+    }
     trace = trace_of_qlog(json.dumps(document).encode(), FILE)
     assert [(flow.name, flow.protocol) for flow in trace.flows] == [("1", "quic"), ("2", "tcp")]
     assert trace.facts == {"traces": 6}

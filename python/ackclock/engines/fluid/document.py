@@ -398,11 +398,20 @@ def plain_net(network: Graph) -> Data:
         The network.
     """
     ends = zip(network.src, network.dst, network.capacity, strict=True)
+    costs = None if network.cost is None else network.cost.tolist()
     return {
         "kind": "links",
         "nodes": list(network.nodes),
         "directed": True,
-        "links": [[network.nodes[a], network.nodes[b], float(c)] for a, b, c in ends],
+        "links": [
+            [
+                network.nodes[a],
+                network.nodes[b],
+                float(c),
+                *(() if costs is None else costs[i : i + 1]),
+            ]
+            for i, (a, b, c) in enumerate(ends)
+        ],
     }
 
 

@@ -23,7 +23,8 @@ class ListedLinks(TypedDict, total=False):
     links: Required[
         Annotated[
             list[Any],
-            'Links as [from, to, capacity]; capacities are numbers or rates such as "10 Gbps".',
+            "Links as [from, to, capacity], or [from, to, capacity, cost] where routes add up costs;"
+            ' capacities are numbers or rates such as "10 Gbps".',
         ]
     ]
     nodes: Annotated[list[str], "Nodes that no link names, or the order of all."]
@@ -89,25 +90,30 @@ def make_network(parameters: dict[str, Any]) -> Graph:
     Raises
     ------
     ScenarioError
-        Every loop, repeated link and capacity that is no positive number.
+        Every loop, repeated link and capacity or cost that is no positive number.
     """
     problems: list[Problem] = []
     nodes = list(dict.fromkeys(parameters.get("nodes", ())))
     names = dict.fromkeys(nodes)
     ends: list[tuple[str, str]] = []
     capacity: list[float] = []
+    cost: list[float] = []
     both = not parameters.get("directed", False)
+    has_costs = False
     first: dict[tuple[str, str], int] = {}
     for i, link in enumerate(parameters["links"]):
         path = f"net.links[{i}]"
-        if not (isinstance(link, list | tuple) and len(link) == 3):
-            problems.append(Problem(path, f"{link!r} is not a link; expected [from, to, capacity]"))
+        if not (isinstance(link, list | tuple) and len(link) in (3, 4)):
+            expected = "expected [from, to, capacity] or [from, to, capacity, cost]"
+            problems.append(Problem(path, f"{link!r} is not a link; {expected}"))
             continue
-        a, b, amount = link
+        a, b, amount, *own_cost = link
         if not (isinstance(a, str) and isinstance(b, str)):
             problems.append(Problem(path, f"{link!r} does not name two nodes"))
             continue
         value = _amount(amount, f"{path}[2]", problems)
+        of_link = _amount(own_cost[0], f"{path}[3]", problems) if own_cost else 1.0
+        has_costs |= bool(own_cost)
         if a == b:
             problems.append(Problem(path, f'joins "{a}" to itself'))
             continue
@@ -120,6 +126,7 @@ def make_network(parameters: dict[str, Any]) -> Graph:
             first[pair] = i
             ends.append(pair)
             capacity.append(value)
+            cost.append(of_link)
         names.update({a: None, b: None})
     if problems:
         raise ScenarioError(problems)
@@ -129,6 +136,7 @@ def make_network(parameters: dict[str, Any]) -> Graph:
         np.array([number[a] for a, _ in ends], dtype=np.uint32),
         np.array([number[b] for _, b in ends], dtype=np.uint32),
         np.array(capacity, dtype=np.float64),
+        np.array(cost, dtype=np.float64) if has_costs else None,
     )
 
 

@@ -23,8 +23,8 @@ class ListedLinks(TypedDict, total=False):
     links: Required[
         Annotated[
             list[Any],
-            "Links as [from, to, capacity], or [from, to, capacity, cost] where routes add up costs;"
-            ' capacities are numbers or rates such as "10 Gbps".',
+            "Links as [from, to, capacity], or [from, to, capacity, cost] where routes add up"
+            ' costs; capacities are numbers or rates such as "10 Gbps".',
         ]
     ]
     nodes: Annotated[list[str], "Nodes that no link names, or the order of all."]

@@ -131,9 +131,7 @@ def test_a_folder_of_others_is_refused_before_the_runs(seen, capsys):
     assert seen == []
 
 
-def test_a_sensitivity_is_of_one_claim_and_its_folder_is_named_by_it(
-    seen, capsys, monkeypatch
-):
+def test_a_sensitivity_is_of_one_claim_and_its_folder_is_named_by_it(seen, capsys, monkeypatch):
     class Result:
         def to_dict(self):
             return {"claim": "E-1"}

@@ -164,9 +164,7 @@ def test_an_answer_is_printed_as_text_or_data_or_not_at_all(seen, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_a_map_and_a_page_are_written_where_they_are_wanted(
-    seen, capsys, monkeypatch, tmp_path
-):
+def test_a_map_and_a_page_are_written_where_they_are_wanted(seen, capsys, monkeypatch, tmp_path):
     saved = {}
     monkeypatch.setattr(page, "picture", lambda answer: "the figure")
     monkeypatch.setattr(

@@ -216,16 +216,16 @@ def test_runs_are_removed_that_are_selected_and_after_a_yes_only(copied, capsys,
     assert message in capsys.readouterr().err
     assert call(*where, "--json") == 2
     monkeypatch.setattr(results, "_is_terminal", lambda: True)
-    asked = []
-    monkeypatch.setattr("click.confirm", lambda text: bool(asked.append(text)))
+    questions = []
+    monkeypatch.setattr("click.confirm", lambda text: bool(questions.append(text)))
     assert call(*where) == 0
-    assert asked == ["Remove 2 runs?"]
+    assert questions == ["Remove 2 runs?"]
     assert capsys.readouterr().out.endswith("nothing was removed\n")
     assert count_runs(copied) == 4
-    monkeypatch.setattr("click.confirm", lambda text: asked.append(text) or True)
+    monkeypatch.setattr("click.confirm", lambda text: questions.append(text) or True)
     seed = next(iter(listed(capsys, "--store", copied)))["seed"]
     assert call(*where, "--where", f"seed={seed}") == 0
-    assert asked[-1] == "Remove 1 run?"
+    assert questions[-1] == "Remove 1 run?"
     assert count_runs(copied) == 3
     assert call(*where, "--yes") == 0
     assert count_runs(copied) == 2

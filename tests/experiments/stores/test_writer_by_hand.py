@@ -19,6 +19,11 @@ class Disk:
         self.gate.set()
         self.error = error
 
+    @property
+    def written(self):
+        """All runs that are written, in order."""
+        return [run for batch in self.batches for run in batch]
+
     def __call__(self, entries):
         assert self.gate.wait(60)
         if self.error is not None:
@@ -38,7 +43,7 @@ def test_runs_are_written_once_each_in_the_order_in_which_they_came(folder):
     for run in range(50):
         writer.add(run)
     writer.close()
-    assert [run for batch in disk.batches for run in batch] == list(range(50))
+    assert disk.written == list(range(50))
     assert all(disk.batches)
 
 
@@ -48,13 +53,13 @@ def test_a_flush_returns_when_all_is_written_and_the_writer_goes_on(folder):
     writer.add("a")
     writer.add("b")
     writer.flush()
-    assert sum(disk.batches, []) == ["a", "b"]
+    assert disk.written == ["a", "b"]
     writer.add("c")
     writer.flush()
-    assert sum(disk.batches, []) == ["a", "b", "c"]
+    assert disk.written == ["a", "b", "c"]
     writer.close()
     writer.flush()
-    assert len(sum(disk.batches, [])) == 3
+    assert len(disk.written) == 3
 
 
 def test_what_waits_is_written_together_but_not_too_much_at_once(folder, monkeypatch):
@@ -66,7 +71,7 @@ def test_what_waits_is_written_together_but_not_too_much_at_once(folder, monkeyp
         writer.add(run)
     disk.gate.set()
     writer.close()
-    assert [run for batch in disk.batches for run in batch] == list(range(12))
+    assert disk.written == list(range(12))
     # Twice as many as are worth a write.
     assert max(map(len, disk.batches)) == 4
 

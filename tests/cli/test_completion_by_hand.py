@@ -33,7 +33,7 @@ def test_where_a_file_may_be_named_one_is_completed_if_no_name_is_near():
 
 def test_algorithms_are_those_of_the_rooms_with_titles_and_other_names():
     of_cc = completion.algorithms("cc")(None, None, "cubic")
-    assert [item.value for item in of_cc][0] == "cubic"
+    assert of_cc[0].value == "cubic"
     assert isinstance(of_cc[0], CompletionItem)
     assert "CUBIC" in of_cc[0].help
     assert complete(completion.algorithms("qdisc"), "cubic") == [("cubic", "file")]

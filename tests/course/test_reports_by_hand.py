@@ -44,8 +44,8 @@ def contest(**more):
         student("bob", {"a": result(5.0)}, problems=["line 3: it fails", "more"]),
         student("eve", None, points=2.0, code=0.0),
     )
-    return Marks(sheet(CONTROL), graded, ITEMS, {"cubic": Measured({"a": result(3.5),
-                                                                     "b": result(3.5)})}, **more)  # fmt: skip
+    cubic = Measured({"a": result(3.5), "b": result(3.5)})
+    return Marks(sheet(CONTROL), graded, ITEMS, {"cubic": cubic}, **more)
 
 
 def test_students_are_ordered_by_their_mean_score_and_controls_have_no_rank():

@@ -83,7 +83,8 @@ def test_names_beside_dots_cover_neither_dots_nor_each_other():
 
 @pytest.mark.parametrize(
     ("box", "area"),
-    [((0, 0, 2, 2), 4), ((1, 1, 3, 3), 1), ((2, 0, 4, 2), 0), ((5, 5, 6, 6), 0), ((1, -1, 2, 5), 2)],
+    [((0, 0, 2, 2), 4), ((1, 1, 3, 3), 1), ((2, 0, 4, 2), 0), ((5, 5, 6, 6), 0),
+     ((1, -1, 2, 5), 2)],
 )  # fmt: skip
 def test_boxes_overlap_by_their_common_area(box, area):
     assert figures._overlap((0, 0, 2, 2), box) == area

@@ -56,7 +56,8 @@ def test_links_of_the_collection_have_4_mbit_s_for_each_link_at_their_smaller_en
 def run(qdisc, seed, goodputs, used):
     flows = [{"goodput_bps": value} for value in goodputs]
     summary = {
-        "scenario_hash": f"{qdisc}{seed}" + "0" * 8, "seed": seed, "version": "1", "flows": flows, "era": "rfc",
+        "scenario_hash": f"{qdisc}{seed}" + "0" * 8, "seed": seed, "version": "1", "flows": flows,
+        "era": "rfc",
         "engine": "packet",
         "duration_s": 60.0, "digest": "d", "totals": {"packet_hops": 1000 * seed},
         "links": [{"id": name, "utilisation": value} for name, value in used.items()],

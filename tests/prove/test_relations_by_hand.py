@@ -139,7 +139,7 @@ def marked(window, drop, accepted, *, jitter=0, above=2, timeout=(False, False, 
     v = steps(3, jitter=jitter, window=["1", "1", "1", window])
     v.timeout = [{t: truth(f"T{t}") for t in v.times}]
     v.accepted = lambda t: constant(Fraction(str(accepted[t])))
-    v.capacity = lambda t: constant(t)
+    v.capacity = constant
     values = {f"D0_{t}": 0 for t in v.times} | {"D0_3": drop}
     values |= {f"T{t}": timeout[t] for t in v.times}
     terms = list(dctcp._marked(v, {"marks_above": Fraction(above)}, 0))
@@ -236,7 +236,7 @@ def test_lemmas_of_the_region_are_each_over_their_round_trips():
 
 def checked(name, *, as_stated=True, replay=None, **more):
     formula = SimpleNamespace(
-        answer=SimpleNamespace(replies=[SimpleNamespace(seconds=1.25), SimpleNamespace(seconds=0.5)]),
+        answer=SimpleNamespace(replies=[SimpleNamespace(seconds=s) for s in (1.25, 0.5)]),
         row=lambda: {"formula": name},
     )  # fmt: skip
     plain = {

@@ -336,7 +336,7 @@ def _transport_layer(
     else:
         size = packet.plen + 40 if packet.plen else length
         headers = 40 + sum(len(extension) for extension in packet.all_extension_headers)
-        ecn, ident = packet.fc >> 4 & 3, -1
+        ecn, ident = packet.fc & 3, -1
     segment = packet.data
     if isinstance(segment, dpkt.tcp.TCP):
         payload = max(0, size - headers - segment.off * 4)

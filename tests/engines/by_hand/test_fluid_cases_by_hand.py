@@ -453,3 +453,19 @@ def test_links_that_do_not_settle_are_named():
     settled = net.evaluate([1.0, 1.0, 1.0], Routers("proportional"))
     through = (5**0.5 - 1) / 2
     assert settled.goodput.tolist() == pytest.approx([1 - through] * 3)
+
+
+def test_what_is_wrong_inside_of_a_network_of_leaves_is_said_with_its_place():
+    def problems(net, traffic=FLOWS):
+        question = fluid(
+            net={"kind": "leaves", "net": net, "traffic": traffic}, traffic={"kind": "leaves"}
+        )
+        with pytest.raises(ScenarioError) as caught:
+            question.check()
+        return [str(problem) for problem in caught.value.problems]
+
+    wrong, missing = problems({"kind": "links", "lnks": []})
+    assert wrong == 'net.net.lnks: "lnks" is not a key here; did you mean "links"?'
+    assert missing.startswith('net.net: "links" is missing (')
+    (message,) = problems(LINE, {"kind": "listed", "flows": [["a", "x"]]})
+    assert 'there is no node "x"' in message

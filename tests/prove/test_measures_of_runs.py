@@ -100,3 +100,69 @@ def test_rows_of_a_path_are_step_by_step_with_each_flow():
     from dataclasses import replace
 
     assert replace(trace, access_jitter=1).rows()[2]["passed"] == 10.0
+
+
+def claim(name, value):
+    return SimpleNamespace(kind=SimpleNamespace(name=name), value=Fraction(value))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "read", "facts"),
+    [
+        ("utilisation", "1/2", measures._utilisation, (0.5, (), True, False)),
+        ("standing-queue", "2", measures._standing, (2.0, ("link_samples",), False, True)),
+        ("loss-above", "3/2", measures.least_window_at_loss,
+         (1.5, ("windows", "drops"), True, False)),
+        ("no-starvation", "1/10", measures.ratio_of_flows, (0.1, (), True, True)),
+        ("no-deadlock", "8", measures._longest_silence, (8.0, ("packets",), False, False)),
+    ],
+)  # fmt: skip
+def test_each_property_has_its_measure_with_what_it_records(name, value, read, facts):
+    measure = measures.measure_of(claim(name, value))
+    assert measure.read is read
+    assert (measure.bound, measure.tables, measure.least, measure.begins_small) == facts
+
+
+def test_a_recovery_is_a_half_of_the_capacity_at_the_end_of_its_round_trips():
+    measure = measures.measure_of(claim("recovery", 12))
+    assert (measure.bound, measure.least) == (0.5, True)
+    assert measure.tables == ("packets", "windows")
+    assert measure.judge(0.4)[2] == (
+        "the violation is there: 0.4 of the capacity in the last two of 12 round trips"
+    )
+
+
+def delivered(monkeypatch, *trips, windows=((0.0, 50.0),), end=20.0):
+    """A run whose data leave the path so many round trips after the solver's path begins."""
+    base = measures.ROUND_TRIP_S
+    times = [(measures.BEGIN + 0.5 + trip) * base for trip in trips]
+    monkeypatch.setattr(measures, "times_of", lambda *_, **__: pa.array(times).to_numpy())
+    when, cwnd = zip(*windows, strict=True)
+    return SimpleNamespace(
+        packets=None, windows=pa.table({"time_s": when, "cwnd_segments": cwnd}),
+        summary={"duration_s": (measures.BEGIN + 0.5 + end) * base},
+    )  # fmt: skip
+
+
+def test_what_recovered_is_what_was_delivered_in_the_last_two_round_trips(monkeypatch):
+    run = delivered(monkeypatch, 7.9, 8.1, 8.5, 9.0, 9.9, 10.2)
+    # Four packets of 5 a round trip in those from 8 to 10.
+    assert measures._recovered(run, 5, 10) == pytest.approx(0.4)
+    # The window must be two BDP when the solver's path begins.
+    begin = measures.BEGIN * measures.ROUND_TRIP_S
+    for windows, is_known in (
+        ([(0.0, 10.0)], True), ([(0.0, 9.9)], False),
+        ([(0.0, 50.0), (begin, 9.0)], False), ([(0.0, 9.0), (begin, 50.0)], True),
+        ([(0.0, 50.0), (begin + 1, 9.0)], True), ([(begin + 1, 50.0)], False),
+    ):  # fmt: skip
+        run = delivered(monkeypatch, 8.5, windows=windows)
+        assert math.isnan(measures._recovered(run, 5, 10)) is not is_known
+
+
+def test_the_longest_silence_counts_from_the_delivery_before_and_to_the_end(monkeypatch):
+    assert measures._longest_silence(delivered(monkeypatch, 1, 4, 6, end=8), 1) == pytest.approx(3)
+    assert measures._longest_silence(delivered(monkeypatch, 1, 2, end=8), 1) == pytest.approx(6)
+    # The last one before the path begins counts, earlier ones do not.
+    silence = measures._longest_silence(delivered(monkeypatch, -9, -2, 1.5, 2, end=4), 1)
+    assert silence == pytest.approx(3.5)
+    assert measures._longest_silence(delivered(monkeypatch, 5, 6, end=7), 1) == pytest.approx(5)

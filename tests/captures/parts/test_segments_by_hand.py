@@ -339,3 +339,11 @@ def test_a_flow_without_acknowledgements_delivers_what_arrives():
     assert flow.position == "unknown"
     assert flow.facts["to_receiver_s"] is None
     assert all(math.isnan(value) for value in flow.samples["cwnd_bytes"])
+
+
+def test_a_packet_that_follows_leaves_no_gap():
+    # The second copy joins what was missing with what came after it.
+    wire = Wire().send(0.0, 0, tsval=1).send(0.1, 2, tsval=10).send(0.2, 3, tsval=20)
+    wire.send(0.3, 1, payload=250, tsval=15)
+    assert "retransmitted" in [row[1] for row in wire.events()]
+    assert wire.direction.again == 1

@@ -168,17 +168,17 @@ html: core
 	$(BIN)/python tools/write_queues.py docs/reference/generated/queues
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going $(SPHINX) -b html docs docs/_build/html
 
-web: ## the lab as one HTML file; needs Node and Rust's target wasm32-unknown-unknown
-	$(PYTHON) tools/build_web.py
+web: .venv/.tools ## the lab as one HTML file; needs Node and Rust's target wasm32-unknown-unknown
+	$(BIN)/python tools/build_web.py
 
-test-web: setup web ## the lab in headless Chromium, its parts in Node
+test-web: core web ## the lab in headless Chromium, its parts in Node
 	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --quiet --frozen --inexact --extra dev --extra web --no-install-project
 	node --test web/test/*.test.js
 	$(BIN)/python -m pytest tests/lab
 
 # The lab's page is in both. The wheel runs on systems whose glibc is not older than this one's; for others, and for
 # musl, macOS and Windows, docs/install.md names the file for continuous integration.
-wheels: setup web ## a wheel for this system and the source archive, in dist
+wheels: core web ## a wheel for this system and the source archive, in dist
 	$(MATURIN) build --profile $(WHEEL_PROFILE) --out dist
 	$(MATURIN) sdist --out dist
 

@@ -5,7 +5,6 @@ Needs the page (`make web`), Playwright's Python package and Chromium.
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import shutil
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import ackclock as ac
+from ackclock._util import foreign_files
 from ackclock.lab import server as lab
 from ackclock.scenario.load import load
 
@@ -618,7 +618,7 @@ def test_the_module_and_the_native_core_agree_bit_for_bit(tmp_path):
         if not json.loads(ac._core.check(scenario.core_json())):
             scenarios.append(scenario)
     packed = re.search(r'id="core-module">([^<]+)<', lab.PAGE.read_text("utf-8")).group(1)
-    (tmp_path / "core.wasm").write_bytes(gzip.decompress(from_letters(packed)))
+    (tmp_path / "core.wasm").write_bytes(foreign_files.unpack(from_letters(packed), lab.PAGE))
     texts = [json.loads(scenario.core_json()) for scenario in scenarios]
     (tmp_path / "scenarios.json").write_text(json.dumps(texts))
     command = ["node", str(ROOT / "web/test/digests.js")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tomllib
@@ -21,12 +20,6 @@ def built(pattern: str) -> list[Path]:
 
 WHEELS = built("ackclock-*.whl")
 ARCHIVES = built("ackclock-*.tar.gz")
-
-
-def cpu_of_children() -> float:
-    """Processor time of the programs that this process ran, in seconds."""
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
 
 
 UV = str(Path(sys.executable).with_name("uv"))

@@ -1,4 +1,5 @@
 // The page: one scenario, its run, and a second run beside it.
+import { decompress } from 'fzstd';
 import { Charts, curvesOf } from './charts.js';
 import { Client, Stopped } from './client.js';
 import { byId, element } from './dom.js';
@@ -12,7 +13,7 @@ import * as numbers from './numbers.js';
 import { toPcapng } from './pcapng.js';
 import { Playback } from './playback.js';
 import { StateTable, wordsOf } from './series.js';
-import { fromFragment, through, toFragment } from './share.js';
+import { fromFragment, toFragment } from './share.js';
 import { Sheets } from './sheets.js';
 import { differences, flowTable, sentences } from './summary.js';
 import { turnTheme } from './theme.js';
@@ -34,14 +35,10 @@ const FIRST_SHOWN = 0.2;
 const wiresOf = ({ links }) => links.map((link) => ({ ...link, propagation_s: link.delay_s }));
 
 class Page {
-  /** The core, a WebAssembly module. */
-  core() {
-    return through(bytesOf(byId('core-module').textContent.trim()), new DecompressionStream('gzip'));
-  }
-
   async start() {
     const part = (id) => byId(id).textContent.trim();
-    const module = await this.core();
+    // The core, a WebAssembly module; a copy, since what is unpacked begins within its buffer.
+    const module = decompress(bytesOf(part('core-module'))).slice();
     this.client = new Client(JSON.parse(part('worker-program')), module.buffer);
     const description = await this.client.start();
     byId('version').textContent = `ackclock ${description.version}`;

@@ -97,13 +97,19 @@ def test_red_has_its_own_rules_and_thresholds_around_the_mean_queue():
     assert [one.parameters for one in reds[:2]] == [{"adaptive": False}, {"adaptive": True}]
     # The middle is 20 packets.
     assert [one.parameters for one in reds[2:]] == [
-        {"min_th": 8.0, "max_th": 24.0, "max_p": 0.02}, {"min_th": 8.0, "max_th": 24.0, "max_p": 0.1},
+        {"min_th": 8.0, "max_th": 24.0, "max_p": 0.02},
+        {"min_th": 8.0, "max_th": 24.0, "max_p": 0.1},
         {"min_th": 16.0, "max_th": 48.0, "max_p": 0.02},
         {"min_th": 16.0, "max_th": 48.0, "max_p": 0.1},
     ]  # fmt: skip
     short = np.array([0.04] * 999 + [0.06])
     reds = by_kind(list_candidates(path(), observation(rtts_s=short), 1000.0, 1.0))["red"]
     assert {one.parameters.get("min_th") for one in reds} == {None, 3.0}
+
+
+def target_of(candidate):
+    """Target of an AQM [ms]."""
+    return float(candidate.parameters["target"].removesuffix(" ms"))
 
 
 @pytest.mark.parametrize(
@@ -113,8 +119,8 @@ def test_red_has_its_own_rules_and_thresholds_around_the_mean_queue():
         (Candidate("shaper", DRAW, {"burst": "9000 B"}), lambda one: one.draw.buffer_bytes),
         (Candidate("policer", DRAW, {"burst": "9000 B"}),
          lambda one: one.burst_bytes * one.draw.rate_bps),
-        (Candidate("codel", DRAW, {"target": "5 ms"}), lambda one: float(one.parameters["target"][:-3])),
-        (Candidate("pie", DRAW, {"target": "20 ms"}), lambda one: float(one.parameters["target"][:-3])),
+        (Candidate("codel", DRAW, {"target": "5 ms"}), target_of),
+        (Candidate("pie", DRAW, {"target": "20 ms"}), target_of),
         (Candidate("red", DRAW, {"min_th": 5.0, "max_th": 15.0, "max_p": 0.1}),
          lambda one: one.parameters["min_th"]),
     ],

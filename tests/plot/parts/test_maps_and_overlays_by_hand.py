@@ -158,3 +158,30 @@ def test_figures_that_cannot_be_overlaid_are_refused_with_those_that_can():
     can = message.partition("these can: ")[2].split(", ")
     assert {"cwnd", "throughput", "queue", "rtt", "fairness"} <= set(can)
     assert "map" not in can
+
+
+@pytest.mark.parametrize(
+    ("free", "offset"),
+    [
+        ("right above", (4, 2)), ("left above", (-8.34, 2)), ("right below", (4, -9)),
+        ("left below", (-8.34, -9)), (None, (-2.17, -11)),
+    ],
+)  # fmt: skip
+def test_a_name_is_placed_where_no_other_dot_is(free, offset):
+    from matplotlib.figure import Figure
+
+    chart = Figure(figsize=(3, 3))
+    axes = chart.add_axes((0, 0, 1, 1))
+    # A unit is a point.
+    axes.set_xlim(0, 216)
+    axes.set_ylim(0, 216)
+    others = {
+        "right above": (106, 105), "right below": (106, 96), "left above": (94, 105),
+        "left below": (94, 96),
+    }  # fmt: skip
+    short = dict(zip(others, "abcd", strict=True))
+    places = {short[name]: at for name, at in others.items() if name != free}
+    figures._name_places(chart, axes, {**places, "m": (100, 100)})
+    (note,) = [note for note in axes.texts if note.get_text() == "m"]
+    # A letter is 4.34 points wide and 7 high; the one over which names follow is taken itself.
+    assert note.xyann == pytest.approx(offset)

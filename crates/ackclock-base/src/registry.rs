@@ -63,6 +63,8 @@ pub enum Fact {
     Fair,
     /// A sender policy that may offer more than its own link carries.
     Overdrives,
+    /// A congestion control that couples the windows of a connection's subflows.
+    Coupled,
 }
 
 /// Implemented by every algorithm: its parameters, its identity, its constructor.

@@ -7,6 +7,7 @@
 //! A new control: one file here that implements [`About`](crate::registry::About) and
 //! [`CongestionControl`], and one line in the registry at the end of this file.
 
+pub mod coupled;
 pub(crate) mod credit;
 pub mod delay;
 pub mod linear;
@@ -263,6 +264,8 @@ pub trait CongestionControl: Send {
     }
     /// Random numbers of this flow's control, before anything else is called.
     fn take_stream(&mut self, _stream: Stream) {}
+    /// The subflows of its connection, before anything else is called; only where the flow is one of several.
+    fn take_siblings(&mut self, _siblings: coupled::Siblings) {}
     /// Data may flow from now on; `srtt` is that of the handshake, zero without one.
     fn on_start(&mut self, _window: &Window, _now: Time, _srtt: Span) {}
     /// Whether it needs the counts of [`Self::on_ecn_counts`], which AccECN provides.
@@ -375,6 +378,9 @@ crate::registry! {
         "cc/mark/prague.rs" => mark::prague::Prague,
         "cc/mark/dcqcn.rs" => mark::dcqcn::Dcqcn,
         "cc/mark/hpcc.rs" => mark::hpcc::Hpcc,
+        "cc/coupled/lia.rs" => coupled::lia::Lia,
+        "cc/coupled/olia.rs" => coupled::olia::Olia,
+        "cc/coupled/balia.rs" => coupled::balia::Balia,
         "cc/delay/vegas.rs" => delay::vegas::Vegas,
         "cc/delay/fast.rs" => delay::fast::Fast,
         "cc/delay/fast_rate_reduction.rs" => delay::fast_rate_reduction::FastRateReduction,

@@ -58,6 +58,11 @@ impl Scope {
             let message = "wait for others, which cannot be emulated; leave out after and collective operations";
             problems.push(Problem::new("flows", message));
         }
+        if !plan.connections.is_empty() {
+            let message =
+                "are connections over several paths, which cannot be emulated; leave out multipath";
+            problems.push(Problem::new("flows", message));
+        }
         match bottleneck(plan) {
             Ok(bottleneck) if problems.is_empty() => Ok(Self { bottleneck, plan: plan.clone() }),
             Ok(_) => Err(problems),

@@ -121,6 +121,8 @@ pub struct Snapshot {
     pub probes: Vec<(&'static str, f64)>,
     /// Sender: when all data was acknowledged, in seconds; 0 while it is not.
     pub completed_s: f64,
+    /// Sender of a subflow: when all data of its connection was acknowledged, in seconds; 0 while it is not.
+    pub connection_completed_s: f64,
     /// Receiver: payload bytes delivered in order (datagrams: bytes received).
     pub delivered_bytes: u64,
     /// Receiver: payload bytes that have arrived and wait for others before they are delivered.

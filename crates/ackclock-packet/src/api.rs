@@ -458,6 +458,9 @@ fn output(plan: &Plan, results: &Results, ledger: LedgerRows, used: Used) -> Out
     if !plan.jobs.is_empty() {
         all.push(("jobs", tables::jobs(plan, results)));
     }
+    if !plan.connections.is_empty() {
+        all.push(("connections", tables::connections(plan, results)));
+    }
     if results.links.iter().any(|link| !link.queues.is_empty()) {
         all.push(("link_queues", tables::link_queues(results)));
     }

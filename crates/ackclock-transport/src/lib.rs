@@ -1,7 +1,8 @@
 //! Ends of flows: TCP ([`tcp`]), ns-2's TCP ([`tcp_ns2`]), QUIC ([`quic`]), receivers of multicast groups
-//! ([`multicast`]), and sources without TCP, generators and patterns of traffic ([`traffic`]).
+//! ([`multicast`]), connections over several paths ([`multipath`]), and sources without TCP, generators and patterns of traffic ([`traffic`]).
 
 pub mod multicast;
+pub mod multipath;
 pub mod quic;
 pub mod tcp;
 pub mod tcp_ns2;

@@ -220,6 +220,8 @@ class SimulatorPlan:
         Flows; those that generators make are among them.
     groups
         Number of multicast groups.
+    connections
+        Whether flows are subflows of connections over several paths.
     waits
         Whether flows wait for others.
     switches
@@ -238,6 +240,7 @@ class SimulatorPlan:
     links: tuple[SimulatorLink, ...]
     flows: tuple[Flow, ...]
     groups: int
+    connections: bool
     waits: bool
     switches: bool
     watched: tuple[str, ...] | None
@@ -305,6 +308,7 @@ def plan_of(scenario: Scenario) -> SimulatorPlan:
         links=tuple(_link(i, link) for i, link in enumerate(data["links"])),
         flows=tuple(_flow(i, flow) for i, flow in enumerate(data["flows"])),
         groups=data["groups"],
+        connections=data["connections"],
         waits=data["waits"],
         switches=data["switches"],
         watched=None if watched is None else tuple(watched),

@@ -136,6 +136,8 @@ class Run(RecordedTables):
             )
         elif name == "jobs":
             message = "the run has no job: a flow between whose hosts a collective operation runs"
+        elif name == "connections":
+            message = "the run has no connection over several paths: a flow with multipath"
         elif name in TABLES:
             message = (
                 f'the table "{name}" was not recorded; run with record.tables = ["{name}"] in the'
@@ -159,6 +161,11 @@ class Run(RecordedTables):
     def jobs(self) -> Table:
         """One row per job: a collective operation, or a file of transfers that wait for others."""
         return self.table("jobs")
+
+    @property
+    def connections(self) -> Table:
+        """One row per connection over several paths, whose subflows are rows of `flows`."""
+        return self.table("connections")
 
     @property
     def link_queues(self) -> Table:
@@ -217,6 +224,21 @@ class Run(RecordedTables):
                 decimals(job["slowdown"], 3),
             ]
             for job in jobs
+        ]
+
+    def _connection_rows(self) -> tuple[list[str], list[list[str]]]:
+        head = ["connection", "ends", "subflows", "scheduler", "goodput", "completed after"]
+        connections = self.tables.get("connections")
+        return head, [
+            [
+                printable(row["id"]),
+                printable(f"{row['src']} -> {row['dst']}"),
+                f"{row['subflows']}",
+                row["scheduler"],
+                engineering(row["goodput_bps"], "bit/s"),
+                engineering(row["completed_after_s"], "s"),
+            ]
+            for row in (connections.to_pylist() if connections is not None else [])
         ]
 
     def _link_rows(self) -> tuple[list[str], list[list[str]]]:
@@ -323,8 +345,17 @@ class Run(RecordedTables):
     def _warnings(self) -> list[str]:
         return [f"warning: {warning}" for warning in self.warnings]
 
+    def _tables_of_rows(self) -> list[tuple[list[str], list[list[str]]]]:
+        return [
+            self._flow_rows(),
+            self._connection_rows(),
+            self._job_rows(),
+            self._link_rows(),
+            self._queue_rows(),
+        ]
+
     def __str__(self) -> str:
-        tables = [self._flow_rows(), self._job_rows(), self._link_rows(), self._queue_rows()]
+        tables = self._tables_of_rows()
         parts = [self._head(), *(table(*rows) for rows in tables if rows[1])]
         if more := [*self._idle_links(), *self._describe_measured()]:
             parts.append("\n".join(more))
@@ -333,7 +364,7 @@ class Run(RecordedTables):
         return "\n\n".join([*parts, self._foot()])
 
     def _repr_html_(self) -> str:
-        tables = [self._flow_rows(), self._job_rows(), self._link_rows(), self._queue_rows()]
+        tables = self._tables_of_rows()
         said = [*self._idle_links(), *self._describe_measured()]
         notes = [("notes", said), ("warnings", self._warnings())]
         more = [html_table([head], [[line] for line in lines]) for head, lines in notes if lines]

@@ -58,8 +58,8 @@ def plan(*flows: Flow, links: Any = None, **more: Any) -> SimulatorPlan:
     """A plan of flows over two links, there and back."""
     usual: dict[str, Any] = {
         "name": "by hand", "era": "ns2", "duration_s": 10, "warmup_s": 2, "seed": 7,
-        "classes": "stream", "nodes": ("a", "b"), "groups": 0, "waits": False, "switches": False,
-        "watched": None,
+        "classes": "stream", "nodes": ("a", "b"), "groups": 0, "connections": False, "waits": False,
+        "switches": False, "watched": None,
     }  # fmt: skip
     links = (link(0), link(1, 1, 0)) if links is None else tuple(links)
     return SimulatorPlan(flows=flows or (flow(),), links=links, **(usual | more))

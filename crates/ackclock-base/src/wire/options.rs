@@ -112,6 +112,7 @@ enum Places {
     Blocks { count: u8, blocks: [SackBlock; MAX_SACK_BLOCKS] },
     Queued { count: u8, blocks: [SackBlock; MAX_SACK_BLOCKS - 1], ticks: u32 },
     Counts { count: u8, blocks: [SackBlock; MAX_SACK_BLOCKS - 1], counts: MarkCounts },
+    Connection { count: u8, blocks: [SackBlock; MAX_SACK_BLOCKS - 1], segment: u32 },
 }
 
 impl Default for Places {
@@ -133,9 +134,9 @@ impl Places {
     fn blocks(&self) -> &[SackBlock] {
         match self {
             Self::Blocks { count, blocks } => &blocks[..usize::from(*count)],
-            Self::Queued { count, blocks, .. } | Self::Counts { count, blocks, .. } => {
-                &blocks[..usize::from(*count)]
-            }
+            Self::Queued { count, blocks, .. }
+            | Self::Counts { count, blocks, .. }
+            | Self::Connection { count, blocks, .. } => &blocks[..usize::from(*count)],
         }
     }
 }
@@ -163,6 +164,21 @@ impl TcpOptions {
     pub fn set_queued(&mut self, ticks: u32) {
         let (count, blocks) = fill(self.space.blocks());
         self.space = Places::Queued { count, blocks, ticks };
+    }
+
+    /// Puts the number of a connection's segment on (MPTCP's DSS option): of data the segment itself, of an acknowledgement
+    /// the next one expected. The last block gives it its place.
+    pub fn set_segment_of_connection(&mut self, segment: u32) {
+        let (count, blocks) = fill(self.space.blocks());
+        self.space = Places::Connection { count, blocks, segment };
+    }
+
+    /// The number of a connection's segment, if it is there.
+    pub fn segment_of_connection(&self) -> Option<u32> {
+        match self.space {
+            Places::Connection { segment, .. } => Some(segment),
+            _ => None,
+        }
     }
 }
 

@@ -111,7 +111,46 @@ pub(super) fn flows(plan: &Plan, results: &Results) -> Columns {
         }
         table.push(("job", Column::Names(names)));
     }
+    if !plan.connections.is_empty() {
+        let mut names = vec![String::new(); plan.flows.len()];
+        for connection in &plan.connections {
+            let name = |flow: u32| names[flow as usize] = connection.name.to_string();
+            connection.flows.clone().for_each(name);
+        }
+        table.push(("connection", Column::Names(names)));
+    }
     table
+}
+
+/// One row per connection over several paths.
+pub(super) fn connections(plan: &Plan, results: &Results) -> Columns {
+    let subflows = |connection: &compile::PlanConnection| {
+        &results.flows[connection.flows.start as usize..connection.flows.end as usize]
+    };
+    let rows: Vec<_> = plan.connections.iter().map(|all| (all, subflows(all))).collect();
+    let sum = |flows: &[packet::FlowResult], of: fn(&packet::FlowResult) -> u64| {
+        flows.iter().map(of).sum::<u64>()
+    };
+    let completed_after = |flows: &[packet::FlowResult]| {
+        let completed_s = packet::connection_completed_s(flows);
+        let start_s = flows.iter().map(|flow| flow.start_s).fold(f64::INFINITY, f64::min);
+        if completed_s > 0.0 { completed_s - start_s } else { f64::NAN }
+    };
+    columns_of!(rows, {
+        "id": Names = |r| r.0.name.to_string(),
+        "src": Names = |r| plan.nodes[plan.flows[r.0.flows.start as usize].src.index()].clone(),
+        "dst": Names = |r| plan.nodes[plan.flows[r.0.flows.start as usize].dst.index()].clone(),
+        "scheduler": Names = |r| r.0.scheduler.to_string(),
+        "subflows": U64 = |r| r.1.len() as u64,
+        "start_s": F64 = |r| r.1.iter().map(|flow| flow.start_s).fold(f64::INFINITY, f64::min),
+        "completed_after_s": F64 = |r| completed_after(r.1),
+        "goodput_bps": F64 = |r| r.1.iter().map(|flow| super::goodput(results, flow)).sum::<f64>(),
+        "delivered_bytes": U64 = |r| sum(r.1, |flow| flow.receiver.delivered_bytes),
+        "waiting_bytes": U64 = |r| sum(r.1, |flow| flow.receiver.held_bytes),
+        "sent_packets": U64 = |r| sum(r.1, |flow| flow.sender.sent_packets),
+        "retransmits": U64 = |r| sum(r.1, |flow| flow.sender.retransmits),
+        "duplicate_packets": U64 = |r| sum(r.1, |flow| flow.receiver.duplicate_packets),
+    })
 }
 
 /// One row per job.

@@ -1,6 +1,7 @@
 //! Flows of the plan: copies made, hosts found, routes laid, TCP settings completed.
 
 mod hosts;
+mod multipath;
 mod settings;
 mod waits;
 mod ways;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::plan::{PlanFlow, PlanJob, PlanSender, PlanWait};
+use super::plan::{PlanConnection, PlanFlow, PlanJob, PlanSender, PlanWait};
 use super::routes::Routes;
 use crate::error::Problem;
 use crate::ids::NodeId;
@@ -70,6 +71,7 @@ struct Context<'a> {
     flows: Vec<PlanFlow>,
     waits: Vec<PlanWait>,
     jobs: Vec<PlanJob>,
+    connections: Vec<PlanConnection>,
     /// By name, what others may wait for.
     named: FxHashMap<Arc<str>, Named>,
     /// Whether all flows are among these: where one is wrong its copies are not made.
@@ -83,6 +85,7 @@ pub(super) struct FlowPlan {
     pub(super) all: bool,
     pub(super) waits: Vec<PlanWait>,
     pub(super) jobs: Vec<PlanJob>,
+    pub(super) connections: Vec<PlanConnection>,
 }
 
 /// All flows, and whether there are no more. One with a problem is among them, for what else may be wrong
@@ -112,6 +115,7 @@ pub(super) fn flows(
         flows: Vec::new(),
         waits: Vec::new(),
         jobs: Vec::new(),
+        connections: Vec::new(),
         named: FxHashMap::default(),
         all: true,
     };
@@ -128,8 +132,8 @@ pub(super) fn flows(
     }
     context.flows.shrink_to_fit();
     context.waits.sort_unstable_by_key(|wait| (wait.end, wait.flow));
-    let Context { flows, all, waits, jobs, .. } = context;
-    FlowPlan { flows, all, waits, jobs }
+    let Context { flows, all, waits, jobs, connections, .. } = context;
+    FlowPlan { flows, all, waits, jobs, connections }
 }
 
 impl Context<'_> {
@@ -424,8 +428,22 @@ impl Context<'_> {
         self.add(definition, instance);
     }
 
-    /// Adds a flow.
+    /// Adds a flow, or the subflows of a connection.
     fn add(&mut self, definition: &Definition<'_>, instance: Instance) {
+        match &definition.flow.multipath {
+            Some(multipath) => self.add_connection(definition, multipath, &instance),
+            None => self.add_over(definition, instance, &definition.path, false),
+        }
+    }
+
+    /// Adds a flow, whose route is at `way_path` of the scenario. That of a connection has no size by itself.
+    fn add_over(
+        &mut self,
+        definition: &Definition<'_>,
+        instance: Instance,
+        way_path: &str,
+        is_subflow: bool,
+    ) {
         let Definition { flow, path, tcp, sender } = definition;
         let Instance { id, ends, start, size, turns } = instance;
         let before = self.problems.len();
@@ -439,7 +457,7 @@ impl Context<'_> {
             );
         }
         self.settings(definition, start, size);
-        let way = self.way(flow, number, ends, path);
+        let way = self.way(flow, number, ends, way_path);
         if way.as_ref().is_some_and(Way::is_sprayed) {
             self.refuse_reordering(definition);
         }
@@ -463,7 +481,7 @@ impl Context<'_> {
             dscp: flow.dscp.unwrap_or_default(),
             start: Time(start.0) + late,
             stop: flow.stop.filter(|_| sound).map(|s| Time(s.0)),
-            size: if flow.every.is_some() { None } else { size },
+            size: if flow.every.is_some() || is_subflow { None } else { size },
             supply: self.supply(flow, size, turns, number).filter(|_| sound),
             sender: Arc::clone(sender),
             tcp,

@@ -20,8 +20,9 @@ pub use explain::{Explained, Predicted, explain, predict};
 pub(crate) use flows::MAX_FLOWS;
 pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{
-    Direction, Failures, FurtherPaths, GUEST, LinkSettings, PYTHON, Plan, PlanBranch, PlanFlow,
-    PlanGroup, PlanJob, PlanLink, PlanPfc, PlanSender, PlanSwitches, PlanWait, Schedule,
+    Direction, Failures, FurtherPaths, GUEST, LinkSettings, PYTHON, Plan, PlanBranch,
+    PlanConnection, PlanFlow, PlanGroup, PlanJob, PlanLink, PlanPfc, PlanSender, PlanSwitches,
+    PlanWait, Schedule,
 };
 pub use spelled_out::{SpelledOut, spell_out};
 pub(crate) use switches::MOST_CLASSES;
@@ -86,7 +87,7 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     let edges = directed.iter().enumerate().map(|(i, d)| (d.plan.from.0, d.plan.to.0, metric(i)));
     let mut routes = Routes::new(layout.nodes.len(), edges.clone());
     let mut later = later_routes(scenario, layout.nodes.len(), &directed, &edges, &mut problems);
-    let FlowPlan { mut flows, mut all, waits, jobs } =
+    let FlowPlan { mut flows, mut all, waits, jobs, connections } =
         flows::flows(scenario, &layout, &mut routes, &mut later, &mut problems);
     let before = problems.len();
     let groups = groups::add(scenario, &layout, &mut routes, &mut flows, &mut problems);
@@ -99,6 +100,7 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
         waits,
         held: Vec::new(),
         jobs,
+        connections,
         groups,
         key_count: 0,
         duration: Time(scenario.duration.0),

@@ -12,10 +12,11 @@ use crate::dscp::Dscp;
 use crate::era::Era;
 use crate::ids::{LinkId, NodeId};
 use crate::multicast::MEMBERSHIP_BYTES;
+use crate::multipath::ConnectionParts;
 use crate::qdisc::{FlowFacts, Limit};
 use crate::quic::{FrameStreams, QuicConfig};
 use crate::registry::Spec;
-use crate::scenario::{InFlight, Record};
+use crate::scenario::{InFlight, Record, Scheduler};
 use crate::tcp::{Supply, TIMESTAMP_BYTES, TcpConfig};
 use crate::traffic::source::PacketSizes;
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -40,6 +41,8 @@ pub struct Plan {
     pub held: Vec<(u32, Time)>,
     /// Jobs: flows of which some wait for others.
     pub jobs: Vec<PlanJob>,
+    /// Connections over several paths, in the order of their subflows.
+    pub connections: Vec<PlanConnection>,
     /// Multicast groups. Each edge of their trees is one of `flows`.
     pub groups: Vec<PlanGroup>,
     /// Number of distinct keys.
@@ -137,6 +140,13 @@ impl Plan {
             round_trip: self.round_trip(flow) + there + back,
             era,
         }
+    }
+
+    /// The connection of which flow `index` is a subflow, with its number.
+    pub fn connection_of(&self, index: u32) -> Option<(usize, &PlanConnection)> {
+        let place = self.connections.partition_point(|before| before.flows.end <= index);
+        let connection = self.connections.get(place)?;
+        connection.flows.contains(&index).then_some((place, connection))
     }
 
     /// The link of this name.
@@ -633,6 +643,34 @@ pub enum PlanSender {
         /// Whether the far end is a receiver, and not another branch.
         has_receiver: bool,
     },
+}
+
+/// A connection over several paths, whose subflows are flows of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanConnection {
+    /// Name.
+    pub name: Arc<str>,
+    /// Its subflows.
+    pub flows: Range<u32>,
+    /// Which of them gets data.
+    pub scheduler: Scheduler,
+    /// Payload; `None` is endless.
+    pub size: Option<Bytes>,
+    /// When the first subflow starts.
+    pub start: Time,
+}
+
+impl PlanConnection {
+    /// What its ends need to know, in segments as those of `flow`, one of its subflows.
+    pub(crate) fn parts(&self, flow: &PlanFlow) -> ConnectionParts {
+        ConnectionParts {
+            scheduler: self.scheduler,
+            subflows: self.flows.len(),
+            size: self.size,
+            mss: flow.tcp.mss,
+            receiver_window: flow.tcp.receiver_window,
+        }
+    }
 }
 
 /// A multicast group: a tree whose edges are flows between its source, its branching nodes and its receivers.

@@ -21,6 +21,8 @@ pub struct SpelledOut<'a> {
     flows: Vec<Flow<'a>>,
     /// Multicast groups.
     groups: usize,
+    /// Whether flows are subflows of connections.
+    connections: bool,
     /// Whether flows wait for others.
     waits: bool,
     /// Whether switches have a memory or flow control.
@@ -108,6 +110,7 @@ pub fn spell_out(plan: &Plan, classes: Classes) -> SpelledOut<'_> {
         links: plan.links.iter().map(|link| spell_link(link, &plan.nodes)).collect(),
         flows: plan.flows.iter().map(spell_flow).collect(),
         groups: plan.groups.len(),
+        connections: !plan.connections.is_empty(),
         waits: !plan.waits.is_empty(),
         switches: plan.switches.is_some(),
     }

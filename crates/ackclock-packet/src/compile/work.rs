@@ -12,7 +12,7 @@
 
 use super::plan::{Plan, PlanFlow, PlanLink, PlanSender};
 use crate::ids::{FlowId, LinkId};
-use crate::scenario::FrameStream;
+use crate::scenario::{FrameStream, Scheduler};
 use crate::tcp::Supply;
 use crate::traffic::source::{self, Bundles, Offer, SourceEnv};
 use crate::units::{Bytes, Span, Time};
@@ -126,7 +126,9 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
     // The sources of a host share its link, so each must know of the others before it is queried.
     let bundles = Bundles::default();
     let sources: Vec<_> = (0..plan.flows.len()).map(|f| source(plan, f, &bundles)).collect();
-    let want = |(flow, source): (&PlanFlow, &Option<Box<dyn source::Source>>)| {
+    let shares = connection_shares(plan, rates);
+    let want = |f: usize| {
+        let (flow, source) = (&plan.flows[f], &sources[f]);
         let until = flow.stop.unwrap_or(plan.duration).min(plan.duration);
         let active = until.since(flow.start.min(until));
         let active_s = active.seconds();
@@ -151,6 +153,9 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
                 let sizes = [flow.tcp.wire_size(), flow.tcp.ack_size].map(f64::from);
                 want.rtt_s = round_trip(plan, flow, rates, sizes);
                 let mut segments = segments(flow, until);
+                if let Some(&share) = shares.get(f) {
+                    segments = segments.min(share);
+                }
                 segments = segments.min(windows(flow, want.rtt_s, active_s));
                 // What no link holds back leaves at once and is in the queue of the first, or lost there.
                 let first = segments.min(f64::from(flow.tcp.first_window()));
@@ -179,7 +184,35 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
         }
         want
     };
-    plan.flows.iter().zip(&sources).map(want).collect()
+    (0..plan.flows.len()).map(want).collect()
+}
+
+/// By flow, the segments of a finite connection that a subflow sends, as fast as its narrowest link lets it beside its siblings;
+/// infinite for other flows, empty where there are no connections.
+fn connection_shares(plan: &Plan, rates: &[f64]) -> Vec<f64> {
+    if plan.connections.is_empty() {
+        return Vec::new();
+    }
+    let mut shares = vec![f64::INFINITY; plan.flows.len()];
+    for connection in &plan.connections {
+        let Some(size) = connection.size else { continue };
+        let range = connection.flows.start as usize..connection.flows.end as usize;
+        let narrowest = |flow: &PlanFlow| {
+            flow.route.iter().map(|link| rates[link.index()]).fold(f64::INFINITY, f64::min)
+        };
+        let all: f64 = plan.flows[range.clone()].iter().map(narrowest).sum();
+        for f in range {
+            let flow = &plan.flows[f];
+            let segments = (size.0 as f64 / f64::from(flow.tcp.mss.max(1))).ceil();
+            let part = match connection.scheduler {
+                Scheduler::Redundant => 1.0,
+                _ if all > 0.0 => narrowest(flow) / all,
+                _ => 1.0,
+            };
+            shares[f] = (segments * part).ceil();
+        }
+    }
+    shares
 }
 
 /// The source of a flow without TCP; none if its parameters are wrong, which the check reports.

@@ -25,6 +25,7 @@ pub use outcome::link_sample::LinkSample;
 pub use outcome::parallelism::{Costs, OnCores, Parallelism, Turns, UnitTurn};
 pub use outcome::piece::{Piece, Pieces, Samples, Take};
 pub use outcome::queue_table::{QueueCount, QueueRow};
+pub(crate) use outcome::results::connection_completed_s;
 pub use outcome::results::{FlowResult, LinkResult, Results};
 pub use setup::custom::{Custom, Ends, EndsEnv, Made, Place, RegistryOnly, Tactics};
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{FrameStream, Guest, Media, Names, QuicOptions, Transport};
+use super::{FrameStream, Guest, Media, Multipath, Names, QuicOptions, Transport};
 use crate::dscp::Dscp;
 use crate::registry::Spec;
 use crate::units::{BitRate, Bytes, Span};
@@ -46,6 +46,9 @@ pub struct Flow {
     /// route that holds when its end sends it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<RouteMove>,
+    /// The flow is a connection over several paths at once (MPTCP), each with a subflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multipath: Option<Multipath>,
     /// Start time; with `after`, counted from the completion of the last of these.
     #[schemars(extend("x-bare" = true))]
     pub start: Span,

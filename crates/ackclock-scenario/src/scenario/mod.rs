@@ -11,6 +11,7 @@ mod generated;
 mod group;
 mod guest;
 mod media;
+mod multipath;
 mod net;
 mod quic;
 mod switches;
@@ -22,6 +23,7 @@ pub use generated::{Barabasi, Capacities, ErdosRenyi, Hot, OcBackbone, Radius, T
 pub use group::Group;
 pub use guest::Guest;
 pub use media::{Media, Pause};
+pub use multipath::{Multipath, Scheduler, SubflowPath};
 pub use net::{DownTime, InFlight};
 pub use net::{Dumbbell, Graph, Net, NodeSpec, ParkingLot, Ring, Star};
 pub use net::{LinkChange, LinkSpec, LinkStep, Names, RateSpec};

@@ -495,6 +495,16 @@ impl Receiver {
         self.next == self.total
     }
 
+    /// The next segment expected.
+    pub(crate) fn next_expected(&self) -> u32 {
+        self.next
+    }
+
+    /// Acknowledges at once what waits to be acknowledged.
+    pub(crate) fn acknowledge_now(&mut self, ctx: &mut EndpointCtx<'_>) {
+        self.acknowledge(Flags::default(), None, ctx);
+    }
+
     /// When the pending acknowledgement is due; [`Time::MAX`] if none is.
     pub fn ack_due(&self) -> Time {
         self.deadline.at

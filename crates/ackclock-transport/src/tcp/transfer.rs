@@ -121,6 +121,11 @@ impl Transfer {
         self.application.as_ref().map_or(Deadline::NEVER, |application| application.next)
     }
 
+    /// What has left, so many segments, was the whole; all of them full.
+    pub(crate) fn close(&mut self, nxt: u32) {
+        (self.total, self.available) = (nxt, nxt);
+    }
+
     /// Nothing more is handed over.
     pub(crate) fn end(&mut self) {
         self.application = None;

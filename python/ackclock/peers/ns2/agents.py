@@ -85,6 +85,8 @@ def settle_senders(plan: SimulatorPlan, limits: SimulatorLimits) -> None:
     """
     if plan.groups:
         limits.refuse("groups", "multicast groups cannot be written for ns-2")
+    if plan.connections:
+        limits.refuse("flows", "connections over several paths cannot be written for ns-2")
     if plan.waits:
         limits.refuse("flows", "flows that wait for others cannot be written for ns-2")
     if plan.switches:

@@ -96,6 +96,8 @@ def settle_senders(plan: SimulatorPlan, limits: SimulatorLimits) -> None:
     """
     if plan.groups:
         limits.refuse("groups", "multicast groups cannot be written for ns-3")
+    if plan.connections:
+        limits.refuse("flows", "connections over several paths cannot be written for ns-3")
     if plan.waits:
         limits.refuse("flows", "flows that wait for others cannot be written for ns-3")
     if plan.switches:

@@ -66,7 +66,12 @@ impl Context<'_> {
         let is_transfer =
             matches!(*definition.sender, PlanSender::Tcp { .. } | PlanSender::Quic { .. });
         let has_end = |flow: &PlanFlow| flow.size.is_some() && !flow.has_guest();
-        let is_finite = is_transfer && self.flows.get(flows.start as usize).is_some_and(has_end);
+        let of_connection = self.connections.last().filter(|last| last.flows.end == flows.end);
+        let is_finite = is_transfer
+            && match of_connection {
+                Some(connection) => connection.size.is_some(),
+                None => self.flows.get(flows.start as usize).is_some_and(has_end),
+            };
         for number in flows.clone() {
             let name = Arc::clone(&self.flows[number as usize].name);
             self.named.insert(name, Named { flows: number..number + 1, is_finite });

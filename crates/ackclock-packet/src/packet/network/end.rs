@@ -1,6 +1,7 @@
 //! The ends of flows: endpoints, their random numbers and timers, and what was sent, received and lost.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::endpoint::{Endpoint, Snapshot};
 use crate::ids::FlowId;
@@ -34,6 +35,12 @@ pub(crate) struct End {
 impl End {
     /// In place of the place of an end whose completion is not noted, or no more.
     pub(crate) const UNNOTED: u32 = u32::MAX;
+
+    /// Set in the place of an end of a subflow: its siblings are looked at after each of its calls.
+    pub(crate) const SUBFLOW: u32 = 1 << 31;
+
+    /// The place of such an end whose completion is not noted.
+    pub(crate) const SUBFLOW_UNNOTED: u32 = u32::MAX - 1;
 
     /// In place of a moment that has not come.
     pub(crate) const NEVER: u64 = u64::MAX;
@@ -182,6 +189,8 @@ pub(crate) struct Flows<C> {
     pub(crate) waits: Waits,
     /// The paths of each end, where some end has several.
     pub(crate) paths: Vec<Paths>,
+    /// The subflows of each connection over several paths, in order.
+    pub(crate) connections: Vec<Range<u32>>,
     /// Packets that the endpoint that is being called sends.
     pub(crate) outbox: Outbox,
 }
@@ -197,8 +206,32 @@ impl<C: Clock> Flows<C> {
             timers: Timers::new(count),
             waits,
             paths,
+            connections: Vec::new(),
             outbox: Outbox::default(),
         }
+    }
+
+    /// The subflows of these connections are looked at together.
+    pub(crate) fn connect(&mut self, connections: impl Iterator<Item = Range<u32>>) {
+        self.connections = connections.collect();
+        for flow in self.connections.iter().cloned().flatten() {
+            for end in [2 * flow, 2 * flow + 1] {
+                let noted = &mut self.ends[end as usize].noted;
+                *noted = if *noted == End::UNNOTED {
+                    End::SUBFLOW_UNNOTED
+                } else {
+                    *noted | End::SUBFLOW
+                };
+            }
+        }
+    }
+
+    /// The ends of the connection of which this is one, of the same side.
+    pub(crate) fn ends_beside(&self, index: usize) -> impl Iterator<Item = usize> + use<C> {
+        let flow = index as u32 / 2;
+        let place = self.connections.partition_point(|flows| flows.end <= flow);
+        let flows = self.connections.get(place).cloned().unwrap_or(flow..flow + 1);
+        flows.map(move |flow| 2 * flow as usize + index % 2)
     }
 
     /// How many ports a packet of data has passed on its path; `None` if it is on no path of its sender.

@@ -11,6 +11,7 @@
 //!        each RTT, and start to completion >= propagation there and back
 //!        delivered <= size of the transfer, and = size once all is acknowledged; sources without TCP and ns-2's agents
 //!        send whole packets, of which the last may go beyond the size
+//!        of a connection over several paths the same of its subflows together
 //!        it starts no earlier than what it waits for is complete, and the pause after it
 //! ```
 //!
@@ -20,7 +21,7 @@ use crate::compile::{Plan, PlanFlow, PlanLink, PlanSender};
 use crate::era::Era;
 use crate::ids::LinkId;
 use crate::packet::outcome::ledger::rounding_share;
-use crate::packet::outcome::results::{FlowResult, LinkResult, Results};
+use crate::packet::outcome::results::{FlowResult, LinkResult, Results, connection_completed_s};
 use crate::units::{Span, Time};
 use crate::wire::TIMESTAMP_TICK;
 
@@ -45,8 +46,28 @@ pub(crate) fn check(results: &Results, plan: &Plan) -> Result<(), String> {
             })
             .map_err(|broken| format!("flow {}: {broken}", flow.name))?;
     }
+    check_connections(results, plan)?;
     check_waits(results, plan)?;
     check_capacities(results, plan)
+}
+
+/// Checks that connections over several paths have delivered each byte once.
+fn check_connections(results: &Results, plan: &Plan) -> Result<(), String> {
+    for connection in &plan.connections {
+        let Some(size) = connection.size else { continue };
+        let range = connection.flows.start as usize..connection.flows.end as usize;
+        let subflows = &results.flows[range];
+        let delivered: u64 = subflows.iter().map(|flow| flow.receiver.delivered_bytes).sum();
+        let completed_s = connection_completed_s(subflows);
+        if delivered > size.0 || (completed_s > 0.0 && delivered != size.0) {
+            return Err(format!(
+                "connection {}: {delivered} B of {} B were delivered, and all was acknowledged at {completed_s} s (0: not \
+                 yet)",
+                connection.name, size.0
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that no flow has started before what it waits for was complete.

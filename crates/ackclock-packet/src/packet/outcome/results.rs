@@ -50,6 +50,11 @@ impl FlowResult {
     }
 }
 
+/// When all data of a connection was acknowledged, in seconds, of its subflows; 0: not yet.
+pub(crate) fn connection_completed_s(subflows: &[FlowResult]) -> f64 {
+    subflows.iter().map(|flow| flow.sender.connection_completed_s).fold(0.0, f64::max)
+}
+
 /// What passed a link. Counts are over the whole run, ratios and means over the measurement window.
 #[derive(Clone, Debug)]
 pub struct LinkResult {

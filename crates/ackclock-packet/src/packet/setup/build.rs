@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::compile::{Direction, Plan, PlanFlow, PlanSender};
+use crate::compile::{Direction, Plan, PlanConnection, PlanFlow, PlanSender};
 use crate::error::Problem;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::memory::{release_free_memory, use_large_pages};
@@ -107,8 +107,14 @@ pub(crate) fn use_large_tables<C: Clock>(sim: &mut Sim<C>, flows: usize) {
 
 /// The shortest time of each link, from an arrival there to one at its far end.
 pub(crate) fn shortest_times(plan: &Plan) -> Vec<u64> {
-    let smallest = plan.flows.iter().map(smallest_packet).min().unwrap_or(SMALLEST_PACKET);
-    shortest_times_of(plan, smallest.max(1))
+    let of_flows = plan.flows.iter().map(smallest_packet);
+    let last_of = |connection: &PlanConnection| {
+        let flow = &plan.flows[connection.flows.start as usize];
+        let last = flow.tcp.mss - connection.parts(flow).missing_bytes();
+        (last + flow.tcp.header).min(u32::from(SMALLEST_PACKET)) as u16
+    };
+    let smallest = of_flows.chain(plan.connections.iter().map(last_of)).min();
+    shortest_times_of(plan, smallest.unwrap_or(SMALLEST_PACKET).max(1))
 }
 
 /// Builds a run by the given tactics.
@@ -209,16 +215,18 @@ pub(crate) fn build_with<C: Clock>(
     }
 
     let waits = Waits::new::<C>(plan, &mut ends.list);
+    let mut flows = Flows::new(ends.list, ends.rngs, waits, ends.paths);
+    flows.connect(plan.connections.iter().map(|connection| connection.flows.clone()));
     let routes = Routes::new(laid.hops);
     let mut prefetcher = Prefetcher::new(&processes);
     if partition.is_cluster.contains(&true) {
-        prefetcher.note_addresses(&ends.list, &routes, &links);
+        prefetcher.note_addresses(&flows.ends, &routes, &links);
     }
     Ok(Sim {
         links: Links::new(links, plan.keys.clone()),
         routes,
         wires: Wires::new(laid.channels),
-        flows: Flows::new(ends.list, ends.rngs, waits, ends.paths),
+        flows,
         groups: Box::new(groups),
         fabric: Box::new(fabric),
         ports: Box::new(ports),

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::cc::coupled::Siblings;
 use crate::cc::delay::vegas::{Vegas, VegasParams};
 use crate::cc::{self, CcEnv, CongestionControl};
-use crate::compile::{Plan, PlanFlow, PlanSender};
+use crate::compile::{Plan, PlanConnection, PlanFlow, PlanSender};
 use crate::endpoint::Endpoint;
 use crate::era::Era;
 use crate::error::{Problem, suggestion};
 use crate::ids::FlowId;
 use crate::multicast::{self, ControlEnv};
+use crate::multipath::{ReceivingSide, SendingSide, SubflowReceiver, SubflowSender};
 use crate::packet::setup::custom::{Custom, EndsEnv, Place};
 use crate::quic::{
     FrameStreams, QuicConfig, QuicReceiver, QuicReceiverParts, QuicSender, QuicSenderParts,
@@ -33,6 +35,8 @@ pub(crate) struct Builder<'a> {
     plan: &'a Plan,
     custom: &'a dyn Custom,
     bundles: Bundles,
+    /// The number of the connection whose subflows are being built, and the places of those that are left.
+    connection: Option<(usize, Vec<SendingSide>, Vec<ReceivingSide>)>,
     /// The last TCP flow whose sender was built, and what its receiver needed to know.
     last: Option<(&'a PlanFlow, Receives)>,
 }
@@ -44,16 +48,19 @@ struct Receives {
 }
 
 impl Receives {
+    fn parts(&self, flow: FlowId, size: Option<Bytes>) -> ReceiverParts {
+        ReceiverParts { flow, config: TcpConfig::clone(&self.config), sack: self.sack, size }
+    }
+
     fn build(&self, flow: FlowId, size: Option<Bytes>) -> Box<dyn Endpoint> {
-        let config = TcpConfig::clone(&self.config);
-        tcp::receiver(&ReceiverParts { flow, config, sack: self.sack, size })
+        tcp::receiver(&self.parts(flow, size))
     }
 }
 
 impl<'a> Builder<'a> {
     /// For the flows of a plan.
     pub(crate) fn new(plan: &'a Plan, custom: &'a dyn Custom) -> Self {
-        Self { plan, custom, bundles: Bundles::default(), last: None }
+        Self { plan, custom, bundles: Bundles::default(), connection: None, last: None }
     }
 
     /// Builds the sender and the receiver of flow `index`, if they are wanted. Where a sender is not, and the last one had
@@ -64,6 +71,10 @@ impl<'a> Builder<'a> {
         [sends, receives]: [bool; 2],
     ) -> Result<Pair, Vec<Problem>> {
         let flow = &self.plan.flows[index as usize];
+        if let Some((number, connection)) = self.plan.connection_of(index) {
+            let (sender, receiver) = self.build_subflow(index, number, connection)?;
+            return Ok((sender.filter(|_| sends), receiver.filter(|_| receives)));
+        }
         if !sends
             && let Some((last, receiver_setup)) = &self.last
             && Arc::ptr_eq(&last.sender, &flow.sender)
@@ -73,21 +84,56 @@ impl<'a> Builder<'a> {
             return Ok((None, receiver));
         }
         self.last = None;
-        let (sender, receiver) = match &*flow.sender {
+        let (sender, receiver): Pair = match &*flow.sender {
             PlanSender::Tcp { cc, recovery, slow_start, ns2: None, control }
                 if !self.plan.era.is_ns2() =>
             {
                 let id = FlowId(index);
                 let algorithms = [cc, recovery, slow_start];
                 let (sender, receiver_setup) =
-                    build_rfc_sender(self.plan, flow, id, algorithms, control, self.custom)?;
+                    build_rfc_sender(self.plan, flow, id, algorithms, control, self.custom, None)?;
                 let receiver = receives.then(|| receiver_setup.build(id, flow.size));
                 self.last = Some((flow, receiver_setup));
-                (Some(sender), receiver)
+                (Some(Box::new(sender)), receiver)
             }
             _ => build(self.plan, index, self.custom, &self.bundles)?,
         };
         Ok((sender.filter(|_| sends), receiver.filter(|_| receives)))
+    }
+
+    /// Builds both ends of a subflow of the connection of this number. Flows are built in order.
+    fn build_subflow(
+        &mut self,
+        index: u32,
+        number: usize,
+        connection: &PlanConnection,
+    ) -> Result<Pair, Vec<Problem>> {
+        let flow = &self.plan.flows[index as usize];
+        let id = FlowId(index);
+        let PlanSender::Tcp { cc, recovery, slow_start, control, .. } = &*flow.sender else {
+            return build(self.plan, index, self.custom, &self.bundles);
+        };
+        if self.connection.as_ref().is_none_or(|begun| begun.0 != number) {
+            let parts = connection.parts(flow);
+            let (mut sending, mut receiving) = (SendingSide::of(&parts), ReceivingSide::of(&parts));
+            sending.reverse();
+            receiving.reverse();
+            self.connection = Some((number, sending, receiving));
+        }
+        let places = self.connection.as_mut();
+        let places = places.and_then(|(_, sending, receiving)| sending.pop().zip(receiving.pop()));
+        let Some((sending, receiving)) = places else {
+            return build(self.plan, index, self.custom, &self.bundles);
+        };
+        let siblings = Some(sending.siblings.clone());
+        let algorithms = [cc, recovery, slow_start];
+        let (sender, receiver_setup) =
+            build_rfc_sender(self.plan, flow, id, algorithms, control, self.custom, siblings)?;
+        let receiver = tcp::Receiver::new(&receiver_setup.parts(id, None));
+        Ok((
+            Some(Box::new(SubflowSender::new(sender, sending))),
+            Some(Box::new(SubflowReceiver::new(receiver, receiving))),
+        ))
     }
 }
 
@@ -137,8 +183,8 @@ pub(crate) fn build(
             }
             let algorithms = [cc, recovery, slow_start];
             let (sender, receiver_setup) =
-                build_rfc_sender(plan, flow, id, algorithms, control, custom)?;
-            Ok((Some(sender), Some(receiver_setup.build(id, flow.size))))
+                build_rfc_sender(plan, flow, id, algorithms, control, custom, None)?;
+            Ok((Some(Box::new(sender)), Some(receiver_setup.build(id, flow.size))))
         }
         PlanSender::Tcp { cc, recovery, slow_start, ns2, .. } => {
             build_ns2_pair(plan, flow, id, [cc, recovery, slow_start], ns2.as_ref(), custom)
@@ -146,7 +192,7 @@ pub(crate) fn build(
     }
 }
 
-/// Builds a sender by the RFCs, and finds what its receiver needs to know.
+/// Builds a sender by the RFCs, with the subflows beside it if it is one, and finds what its receiver needs to know.
 fn build_rfc_sender(
     plan: &Plan,
     flow: &PlanFlow,
@@ -154,7 +200,8 @@ fn build_rfc_sender(
     [cc, recovery, slow_start]: [&Spec; 3],
     control: &Arc<str>,
     custom: &dyn Custom,
-) -> Result<(Box<dyn Endpoint>, Receives), Vec<Problem>> {
+    siblings: Option<Siblings>,
+) -> Result<(Sender, Receives), Vec<Problem>> {
     let options = if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
     let wire_size = flow.tcp.wire_size() + options;
     let env = plan.control_env(flow, wire_size, plan.era);
@@ -162,6 +209,9 @@ fn build_rfc_sender(
     let path = |key: &str| format!("{}.{key}", flow.path);
     let built_control = build_control(flow, id, cc, &env, custom).map(|mut control| {
         control.take_stream(Stream::new(plan.seed, Purpose::Control, u64::from(id.0)));
+        if let Some(siblings) = siblings {
+            control.take_siblings(siblings);
+        }
         control
     });
     let made_recovery = recovery::build(recovery, &recovery_env, &path("recovery"));
@@ -196,7 +246,7 @@ fn build_rfc_sender(
         recovery: made_recovery,
         slow_start: made_slow_start,
     });
-    Ok((Box::new(sender), Receives { config, sack }))
+    Ok((sender, Receives { config, sack }))
 }
 
 /// Builds a QUIC sender and receiver.

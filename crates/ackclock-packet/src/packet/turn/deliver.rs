@@ -128,7 +128,25 @@ impl<C: Clock> Sim<C> {
         }
         self.arm_timer(p, index, now);
         if self.flows.ends[index].noted != End::UNNOTED {
-            self.note_completion(p, index, now);
+            self.note_completions(p, index, now);
+        }
+    }
+
+    /// Notes completions after the call of an end whose completion is noted, or of one with siblings, which may have
+    /// something to do now and may be complete by what it did.
+    #[cold]
+    #[inline(never)]
+    fn note_completions(&mut self, p: usize, index: usize, now: u64) {
+        if self.flows.ends[index].noted & End::SUBFLOW == 0 {
+            return self.note_completion(p, index, now);
+        }
+        for end in self.flows.ends_beside(index) {
+            if end != index {
+                self.arm_timer(p, end, now);
+            }
+            if self.flows.ends[end].noted != End::SUBFLOW_UNNOTED {
+                self.note_completion(p, end, now);
+            }
         }
     }
 
@@ -160,15 +178,15 @@ impl<C: Clock> Sim<C> {
     }
 
     /// Notes when an end is complete, and lets the flows start that waited for it last.
-    #[cold]
-    #[inline(never)]
     fn note_completion(&mut self, p: usize, index: usize, now: u64) {
         let Self { flows, schedule, .. } = self;
         let end = &mut flows.ends[index];
         if !end.endpoint.as_deref().is_some_and(Endpoint::is_complete) {
             return;
         }
-        let place = std::mem::replace(&mut end.noted, End::UNNOTED);
+        let is_subflow = end.noted & End::SUBFLOW != 0;
+        let after = if is_subflow { End::SUBFLOW_UNNOTED } else { End::UNNOTED };
+        let place = std::mem::replace(&mut end.noted, after) & !End::SUBFLOW;
         let is_receiver = index % 2 == 1;
         if is_receiver {
             end.moment = now;

@@ -38,6 +38,7 @@ mod offload;
 mod reduction;
 mod samples;
 mod send;
+mod subflow;
 mod timers;
 mod undo;
 

@@ -54,7 +54,7 @@ def test_all_that_is_wrong_is_said_at_once_each_with_its_line(tmp_path, profile)
         read_arguments(written(tmp_path, text), profile)
     expected = (
         ('line 1: rfc9743 has no requirement "8-securty"', '"8-security"'),
-        ("line 3: section 7.10 has 2 requirements", "7.10-failover, 7.10-shared"),
+        ("line 3: section 7.10 has 5 requirements", "7.10-failover, 7.10-shared"),
         ("line 5: 8-security has no text",),
         ("line 9: 7.6-misbehaving is argued twice",),
         ("line 11: 5.1.2-queue has 20,001 characters",),

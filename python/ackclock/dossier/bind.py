@@ -49,6 +49,15 @@ class BoundControl(Subject):
         return SHIPPED if is_shipped else {}
 
     @property
+    def is_coupled(self) -> bool:
+        """Whether it couples the windows of a connection's subflows."""
+        from ackclock.catalogue import schema
+
+        kind = self.value.get("kind") if isinstance(self.value, dict) else self.value
+        entry = schema.catalogue()["cc"].get(str(kind))
+        return entry is not None and "coupled" in entry["facts"]
+
+    @property
     def settings(self) -> dict[str, Any]:
         """All that its flows need, as keys of a flow."""
         return {**self.flow, **({"tcp": dict(self.tcp)} if self.tcp else {})}

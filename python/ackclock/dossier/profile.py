@@ -56,6 +56,10 @@ class ProfileTier(TypedDict, total=False):
     audits: Annotated[Audits, "Studies that are run beside; one that is left out is not run."]
 
 
+CONTROLS = ("all", "coupled", "uncoupled")
+"""Of which controls a requirement is."""
+
+
 class ProfileTiers(TypedDict, total=False):
     """Sizes of a profile by name."""
 
@@ -132,6 +136,11 @@ class Requirement:
         str, "Why it does not apply where nothing is measured; without checks: why not."
     ] = ""
     note: Annotated[str, "What a reader should know."] = ""
+    of: Annotated[
+        str,
+        "Of which controls: those that couple the subflows of a connection, others, or all.",
+        Key(enum=list(CONTROLS)),
+    ] = "all"
 
     @property
     def thresholds(self) -> list[RequirementCheck]:

@@ -153,7 +153,9 @@ class DossierPlan:
         )
 
 
-def choose_requirements(profile: Profile, only: Sequence[str]) -> list[Requirement]:
+def choose_requirements(
+    profile: Profile, only: Sequence[str], *, is_coupled: bool = False
+) -> list[Requirement]:
     """Choose requirements by their ids, sections or families.
 
     Parameters
@@ -162,13 +164,16 @@ def choose_requirements(profile: Profile, only: Sequence[str]) -> list[Requireme
         The profile.
     only
         Names; none: all.
+    is_coupled
+        Whether the control couples the subflows of a connection.
 
     Raises
     ------
     UnsupportedError
         A name is none of these.
     """
-    every = list(profile.requirements.values())
+    other = "uncoupled" if is_coupled else "coupled"
+    every = [one for one in profile.requirements.values() if one.of != other]
     known = [name for one in every for name in (one.id, one.section, one.family)]
     for name in only:
         if name not in known:
@@ -202,7 +207,8 @@ def predict(task: DossierTask, options: RunOptions, *, is_written: bool = False)
 
     opened_store = None if options.store is False else look(options.store)
     data = _with_limit(task.data, task.profile, task)
-    ids, figure_ids = _list_wanted(choose_requirements(task.profile, task.only))
+    wanted = choose_requirements(task.profile, task.only, is_coupled=task.control.is_coupled)
+    ids, figure_ids = _list_wanted(wanted)
     figures, claims, needed = find_wanted(data, figure_ids, ids)
     costs = list(
         predict_studies(data, task.tier, options, opened_store, studies=needed, claims=claims)
@@ -245,7 +251,7 @@ def evaluate(task: DossierTask, options: RunOptions) -> DossierResults:
     if task.tier not in profile.about["tiers"]:
         known = ", ".join(profile.about["tiers"])
         raise AckclockError(f'the profile {profile.name} has no tier "{task.tier}"; it has {known}')
-    wanted = choose_requirements(profile, task.only)
+    wanted = choose_requirements(profile, task.only, is_coupled=task.control.is_coupled)
     ids, figures = _list_wanted(wanted)
     data = _with_limit(task.data, profile, task)
     made = reproduce(data, tier=task.tier, claims=ids, figures=figures, options=options)

@@ -14,7 +14,7 @@
 //! data:        a subflow whose window has room takes the next segments, up to what siblings with room come before it for:
 //!              lowest-rtt: those with a shorter smoothed round trip; round-robin: one segment each in turn
 //! redundant:   each subflow sends all segments in order, but for those acknowledged to the connection by then
-//! again:       after a timeout of a subflow other subflows send what it has outstanding, once, before new segments
+//! again:       at each timeout of a subflow other subflows send what it has outstanding before new segments
 //! received:    in order on its subflow, then in order of the connection; what has come before is discarded
 //! acknowledgement: every one carries the next segment that the connection expects
 //! end:         when all is acknowledged to the connection its subflows end, each when its own segments are acknowledged

@@ -1,6 +1,7 @@
 """Grids, replications, statistics: what a sweep runs, and what it says of the runs."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -473,6 +474,15 @@ def test_compare_keeps_other_axes_apart(result):
 
 
 # Intervals and stopping
+
+
+def test_the_time_left_is_that_of_the_runs_that_are_left(case):
+    agenda = Agenda(ac.sweep(case, reps=3), Memory())
+    (each,) = {point.cost.cpu_s for point in agenda.points}
+    assert agenda.left_cpu_s == pytest.approx(3 * each)
+    for left, slot in zip((2, 1, 0), agenda.slots, strict=True):
+        agenda.took(SimpleNamespace(key=slot.key))
+        assert agenda.left_cpu_s == pytest.approx(left * each)
 
 
 def test_short_runs_share_a_task_up_to_its_time_and_its_number(case):

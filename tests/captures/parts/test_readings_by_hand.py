@@ -69,7 +69,7 @@ def test_tables_have_the_rows_of_all_flows_with_their_names():
     assert samples["cwnd_bytes"] == [None, 9000] * 2
 
 
-def test_a_reading_is_written_with_tables_figures_and_page(tmp_path):
+def test_a_reading_is_written_with_tables_figures_and_page(tmp_path, monkeypatch):
     read = Reading(trace(), "x.pcap")
     read.save(tmp_path / "out", command="ackclock read x.pcap")
     names = {path.name for path in (tmp_path / "out").iterdir()}
@@ -80,6 +80,7 @@ def test_a_reading_is_written_with_tables_figures_and_page(tmp_path):
     assert (data["file"], data["format"], data["packets"]) == ("x.pcap", "pcap", 7)
     assert (data["doubts"], len(data["flows"])) == (["cut off"], 2)
     assert (tmp_path / "out/summary.txt").read_text().strip() == str(read).strip()
+    monkeypatch.setattr(figures, "draw_all", lambda trace: {})
     Reading(trace(), "x.pcap", csv=True).save(tmp_path / "csv", command="")
     written = pa_csv.read_csv(tmp_path / "csv/events.csv")
     assert written["event"].to_pylist()[2:4] == ["lost", "retransmitted"]
@@ -239,3 +240,16 @@ def test_a_folder_of_others_is_refused_before_anything_is_read(seen, tmp_path, n
     (tmp_path / "mine.txt").write_text("x")
     assert cli.main([name, "x.pcap", "--out", str(tmp_path)]) == 2
     assert seen == {}
+
+
+def test_a_classifier_of_other_features_is_not_used(monkeypatch):
+    from ackclock.captures.identify import classifier
+
+    classifier.load_classifier.cache_clear()
+    names = classifier.NAMES
+    monkeypatch.setattr(classifier, "NAMES", names[:-1])
+    message = f"^{classifier.DATA.name} has {len(names)} features of {len(names) - 1}; write it"
+    with pytest.raises(ValueError, match=message):
+        classifier.load_classifier()
+    monkeypatch.undo()
+    assert classifier.load_classifier().names

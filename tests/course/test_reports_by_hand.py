@@ -150,3 +150,24 @@ def test_a_student_gets_marks_and_remarks_without_the_key():
     )
     none = student("bob", None, points=0.0, marks={"q1": mark(0.0, "  ")})
     assert feedback(contest(), none).splitlines()[-1] == "- q1: 0 of 2."
+
+
+def test_a_file_of_a_student_is_python_of_at_most_a_mebibyte(tmp_path):
+    from ackclock.course.tasks.source import NotUsableError, read_source
+
+    file = tmp_path / "mine.py"
+    file.write_bytes(b"#" * 2**20)
+    assert read_source(file).body == []
+    file.write_bytes(b"#" * (2**20 + 1))
+    for content, message in (
+        (None, "mine.py is larger than 1 MiB; expected a Python file"),
+        (b"x = 1\ny = (\n", "mine.py, line 2: is not Python: '(' was never closed"),
+    ):
+        if content is not None:
+            file.write_bytes(content)
+        with pytest.raises(NotUsableError) as caught:
+            read_source(file)
+        assert str(caught.value).startswith(message)
+    file.unlink()
+    with pytest.raises(NotUsableError, match=r"^mine\.py cannot be read: No such file"):
+        read_source(file)

@@ -84,7 +84,8 @@ def pack(core: bytes) -> bytes:
     """The module by zstd, which sees repeats megabytes apart: two thirds of what gzip needs."""
     import pyarrow as pa
 
-    return pa.Codec("zstd", compression_level=22).compress(core, asbytes=True)
+    packed: bytes = pa.Codec("zstd", compression_level=22).compress(core, asbytes=True)
+    return packed
 
 
 def to_letters(data: bytes) -> str:

@@ -18,7 +18,7 @@ Connections 4
 Triggers 2
 0->1 id 1 start 0 size 2000 send_done_trigger 1 recv_done_trigger 2
 0->2 id 2 trigger 1 size 3000
-3->1 id 3 start 16000000 size 1000 recv_done_trigger 2 prio 3
+3->1 id 3 start 16 size 1000 recv_done_trigger 2 prio 3
 1->3 id 4 trigger 2 size 500
 trigger id 1 oneshot
 trigger id 2 barrier count 2
@@ -55,7 +55,7 @@ def rows(transfers):
     return [(t.source, t.target, t.size, t.start_s, t.after) for t in transfers]
 
 
-def test_a_matrix_of_htsim_has_starts_in_picoseconds_and_triggers():
+def test_a_matrix_of_htsim_has_starts_in_microseconds_and_triggers():
     assert rows(read_matrix(MATRIX)) == [
         (0, 1, 2000, 0.0, {}),
         (3, 1, 1000, pytest.approx(16e-6), {}),
@@ -117,7 +117,7 @@ RANK = "num_ranks 2\nrank 0 {\n"
         ("a.cm", NODES + "0->0 id 1 start 0 size 1", "line 3: 0->0 sends to itself"),
         ("a.cm", NODES + "0->1 id 1 start 0", "line 3: has no size"),
         ("a.cm", NODES + "0->1 id 1 size 1", "line 3: has neither start nor trigger"),
-        ("a.cm", NODES + "0->1 start -1 size 1", 'line 3: start [ps] is "-1"'),
+        ("a.cm", NODES + "0->1 start -1 size 1", 'line 3: start [us] is "-1"'),
         ("a.cm", NODES + "0->1 start 0 size 1e99", 'line 3: size is "1e99"'),
         ("a.cm", NODES + "0->1 start 0 size " + "9" * 400, "line 3: size is"),
         ("a.cm", NODES + "0->1 start 0 size", 'line 3: the line ends after "size"'),
@@ -151,7 +151,7 @@ RANK = "num_ranks 2\nrank 0 {\n"
             RANK + "a: calc 1\nb: calc 1\na requires b\nb requires a\n}\n",
             "line 3: waits for itself",
         ),
-        ("a.json", "{}", "ends in neither .cm nor .goal"),
+        ("a.json", "{}", "ends in none of .cm, .tm and .goal"),
     ],
 )
 def test_a_file_that_is_none_is_refused_by_a_sentence(tmp_path, capsys, name, text, message):

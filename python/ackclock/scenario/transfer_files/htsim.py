@@ -9,10 +9,11 @@ Form, as the program reads it (ultraethernet/uet-htsim, ``connection_matrix.cpp`
     0->7 id 2 trigger 1 size 2000000
     trigger id 1 oneshot
 
-Starts are in picoseconds, sizes in bytes; a line that begins with ``#`` is a comment. Messages
-(``msg``) of one connection are separate transfers here, and priorities (``prio``) are passed over.
-A trigger starts connections at the moment at which others complete, in htsim at any host; here
-where these begin or end.
+Starts are in whole microseconds, as the program of Ultra Ethernet takes them (``htsim_uec``; its
+older programs take them for picoseconds), sizes in bytes; a line that begins with ``#`` is a
+comment. Messages (``msg``) of one connection are separate transfers here, and priorities
+(``prio``) are passed over. A trigger starts connections at the moment at which others complete, in
+htsim at any host; here where these begin or end.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ __all__ = ["read_matrix"]
 
 _HEADS = ("Nodes", "Connections", "Triggers", "Failures")
 _KEYS = ("start", "size", "id", "msg", "prio", "trigger", "send_done_trigger", "recv_done_trigger")
-_PS = 1e-12
+_US = 1e-6
 
 
 @dataclass(slots=True)
@@ -119,7 +120,7 @@ def _connection(words: list[str], line: int) -> _Connection:
             continue
         number = _word(words, index + 1, line)
         if key == "start":
-            values[key] = _start_ps(number, line)
+            values[key] = _start_us(number, line)
         else:
             values[key] = whole_number(number, key, line, least=0 if key == "prio" else 1)
         index += 2
@@ -131,11 +132,11 @@ def _connection(words: list[str], line: int) -> _Connection:
     return _Connection(line, ends[0], ends[1], values)
 
 
-def _start_ps(text: str, line: int) -> int:
+def _start_us(text: str, line: int) -> int:
     whole, point, decimals = text.partition(".")
     if point and not decimals.strip("0"):
         text = whole
-    return whole_number(text, "start [ps]", line)
+    return whole_number(text, "start [us]", line)
 
 
 def _trigger(words: list[str], line: int) -> tuple[int, int]:
@@ -195,7 +196,7 @@ def _transfers(
     for index in sort_by_waits(waits, lines, "its trigger and those before it"):
         connection = connections[index]
         new_index[index] = len(transfers)
-        start_s = connection.values.get("start", 0) * _PS
+        start_s = connection.values.get("start", 0) * _US
         after = {new_index[other]: 0.0 for other in waits[index]}
         size = connection.values["size"]
         transfers.append(Transfer(connection.source, connection.target, size, start_s, after))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["resolve_transfers"]
 
-_READERS = {".cm": read_matrix, ".goal": read_goal}
+_READERS = {".cm": read_matrix, ".tm": read_matrix, ".goal": read_goal}
 
 
 def resolve_transfers(spec: Data, folder: Path, where: str) -> Data:
@@ -26,8 +26,8 @@ def resolve_transfers(spec: Data, folder: Path, where: str) -> Data:
     Parameters
     ----------
     spec
-        The pattern with ``file``, a connection matrix of htsim (``.cm``) or a schedule in GOAL
-        (``.goal``).
+        The pattern with ``file``, a connection matrix of htsim (``.cm``, ``.tm``) or a schedule in
+        GOAL (``.goal``).
     folder
         What the file is relative to.
     where
@@ -48,7 +48,7 @@ def resolve_transfers(spec: Data, folder: Path, where: str) -> Data:
         raise wrong("names a list beside transfers; expected one of them")
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
-        raise wrong(f'"{path.name}" ends in neither .cm nor .goal; expected one of them')
+        raise wrong(f'"{path.name}" ends in none of .cm, .tm and .goal; expected one of them')
     try:
         text = read_bytes(path, links=True).decode("utf-8")
     except OSError as error:

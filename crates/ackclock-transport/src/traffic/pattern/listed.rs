@@ -29,7 +29,7 @@ use crate::units::{Bytes, Span};
 #[serde(default, deny_unknown_fields)]
 pub struct ListedParams {
     /// Transfers, each after those that it waits for.
-    #[schemars(extend("x-file" = "A connection matrix of htsim (`.cm`) or a schedule in GOAL (`.goal`); path relative to the scenario file."))]
+    #[schemars(extend("x-file" = "A connection matrix of htsim (`.cm`, `.tm`) or a schedule in GOAL (`.goal`); path relative to the scenario file."))]
     pub transfers: Vec<ListedTransfer>,
 }
 

@@ -1,0 +1,187 @@
+"""Runs what uet-htsim ships outputs of, and prints its completion times beside ours.
+
+    python benchmarks/peers/uet_htsim.py HTSIM [--seeds 3] [--only TEXT]
+
+HTSIM is a checkout of ultraethernet/uet-htsim (the outputs are those of commit 40ccb05). Of the
+experiments in `validate_outputs` those with Ultra Ethernet's control at the sender are run, with
+the network, queues, marks and timers that its `main_uec.cpp` gives them, as a table in Markdown:
+when the last transfer ends and how many packets are sent again, published and here (the mean over
+seeds, and the least and the most). There a flow has so many entropy values, which switches hash;
+here all paths are equally likely, as CHOICES says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple
+
+from ackclock import Scenario
+
+DATACENTER = Path("htsim/sim/datacenter")
+OUTPUTS = ("uec_sender", "load_balancing_snd", "load_balancing_failed_snd")
+RATE, PACKET, HEADER = 100e9, 4150, 64
+CHOICES = {"oblivious": "spray", "reps": "reps", "bitmap": "reps", "mixed": "reps"}
+"""What is run for each of its names of path choices; `mixed` is its default."""
+
+
+class Experiment(NamedTuple):
+    """A shipped experiment: its options, and what its output says."""
+
+    options: dict[str, str]
+    last_us: float
+    repeats: int
+
+    @property
+    def command(self) -> str:
+        """The matrix, and the options that change what is compared."""
+        matrix = Path(self.options["tm"]).name
+        passed_over = ("tm", "end", "sender_cc_only")
+        rest = {key: value for key, value in self.options.items() if key not in passed_over}
+        return " ".join([f"`{matrix}`", *(f"-{key} {Path(rest[key]).name}" for key in rest)])
+
+
+def read_experiments(folder: Path) -> list[Experiment]:
+    """Read the experiments of all outputs.
+
+    Parameters
+    ----------
+    folder
+        Of data centres in a checkout.
+    """
+    experiments = []
+    for name in OUTPUTS:
+        text = (folder / "validate_outputs" / f"validate_{name}.out").read_text("utf-8")
+        for part in text.split("Experiment: ")[1:]:
+            command = _search(r"Running \./htsim_uec (.*)", part)
+            options = dict(re.findall(r"-(\w+)(?: ([^-\s]\S*))?", command))
+            last_us = float(_search(r"FCT Spread \S+ -> (\S+)", part))
+            repeats = int(_search(r"Rtx: (\d+)", part))
+            experiments.append(Experiment(options, last_us, repeats))
+    return experiments
+
+
+def _search(pattern: str, text: str) -> str:
+    match = re.search(pattern, text)
+    if match is None:
+        sys.exit(f"uet_htsim: an output has no {pattern!r}")
+    return match[1]
+
+
+def scenario_of(experiment: Experiment, folder: Path, seed: int) -> dict[str, Any]:
+    """Make the scenario of an experiment, as a document.
+
+    Parameters
+    ----------
+    experiment
+        Of `read_experiments`.
+    folder
+        Of data centres in the checkout.
+    seed
+        Of our run.
+    """
+    options = experiment.options
+    matrix = folder / options["tm"]
+    text = matrix.read_text("utf-8")
+    hosts = int(_search(r"Nodes (\d+)", text))
+    # There each packet has a timer, which begins as the card sends it; here it has waited for the
+    # other flows of its host by then.
+    flows_of_a_host = max(Counter(re.findall(r"^(\d+)->", text, re.MULTILINE)).values())
+    topology = folder / options["topo"] if "topo" in options else None
+    hops = 4 if topology else 6
+    rtt_s = 2 * hops * 1e-6 + (PACKET + HEADER) * 8 / RATE * hops
+    bdp = math.ceil(rtt_s * RATE / 8 / PACKET)
+    queue = int(options.get("q", bdp)) * PACKET
+    low, high = (math.ceil(share * bdp) * PACKET for share in (0.2, 0.8))
+    timer_s = 15e-6 + queue * 48 / RATE
+    switch = {"kind": "trim", "data": 1 / 3, "mark_min": low, "mark_max": high}
+    net: dict[str, Any] = {
+        "rate": RATE,
+        "delay": "1 us",
+        "buffer": f"{3 * queue} B",
+        "qdisc": switch,
+    }
+    if topology:
+        text = topology.read_text("utf-8")
+        leaf, up = (int(_search(rf"Radix_{way} (\d+)", text)) for way in ("Down", "Up"))
+        net |= {"kind": "leaf-spine", "leaves": hosts // leaf, "spines": up, "hosts": leaf}
+        net |= {"switch_rate": RATE}
+    else:
+        net |= {"kind": "fat-tree", "k": round((4 * hosts) ** (1 / 3))}
+    card = {"kind": "priority", "classes": [{"takes": {"acks": True}}, {}]}
+    links: list[dict[str, Any]] = [{"link": "h*->*", "buffer": "unlimited", "qdisc": card}]
+    if failed := int(options.get("failed", 0)):
+        # The links from the core to one switch, at a quarter of their rate.
+        marks = {"mark_min": low // 4, "mark_max": high // 4}
+        slow = {"rate": RATE / 4, "buffer": f"{queue * 3 // 4} B", "qdisc": switch | marks}
+        links += [{"link": f"c{core}->a0", **slow} for core in range(failed)]
+    control: dict[str, Any] = {"kind": "nscc", "network_rtt": rtt_s}
+    if "cwnd" in options:
+        control["initial_window"] = int(options["cwnd"])
+    choice = CHOICES[options.get("load_balancing_algo", "mixed")]
+    return {
+        "net": net,
+        "links": links,
+        "tcp": {
+            "mss": PACKET - HEADER,
+            "header": HEADER,
+            "ack_size": HEADER,
+            "delayed_ack": 1 if options.get("sack_threshold") == "4000" else 4,
+            "delayed_ack_timeout": "5 us",
+            "syn": False,
+            "trimming": True,
+            "min_rto": timer_s,
+            "max_rto": timer_s,
+            "tick": "1 us",
+        },
+        "flows": [
+            {
+                "between": {"kind": "listed", "file": str(matrix)},
+                "cc": control,
+                "recovery": {"kind": "rack", "tlp": False, "reo_wnd": timer_s * flows_of_a_host},
+            }
+        ],
+        "equal_paths": "hash" if options.get("paths") == "1" else choice,
+        "seed": seed,
+        "duration": float(options["end"]) * 1e-6,
+    }
+
+
+def run(experiment: Experiment, folder: Path, seed: int) -> tuple[float, int]:
+    """Run it here; returns the last completion time in microseconds, and packets sent again."""
+    flows = Scenario.from_data(scenario_of(experiment, folder, seed)).run().summary["flows"]
+    if unfinished := sum(flow["completed_after_s"] is None for flow in flows):
+        print(f"  {unfinished} transfers did not end", file=sys.stderr)
+    last_s = max(flow["completed_after_s"] or math.inf for flow in flows)
+    return last_s * 1e6, sum(flow["retransmits"] for flow in flows)
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("htsim", type=Path)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--only", default="", help="rows whose first column has this")
+    arguments = parser.parse_args()
+    folder = arguments.htsim / DATACENTER
+    print("| matrix, options | published, us | here, us | | again, published | again, here |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for experiment in read_experiments(folder):
+        if arguments.only not in experiment.command:
+            continue
+        rows = [run(experiment, folder, seed) for seed in range(1, arguments.seeds + 1)]
+        lasts, repeats = ([row[column] for row in rows] for column in (0, 1))
+        apart = mean(lasts) / experiment.last_us - 1
+        here = f"{mean(lasts):.1f} ({min(lasts):.1f} to {max(lasts):.1f}) | {apart:+.1%}"
+        again = f"{experiment.repeats:,} | {min(repeats):,} to {max(repeats):,}"
+        print(f"| {experiment.command} | {experiment.last_us:.1f} | {here} | {again} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -25,14 +25,12 @@ def _short_sentences(monkeypatch):
 
 def dossier(*rows, source="RFC 9743", standing="One is open.", rivals=("CUBIC", "Reno")):
     task = SimpleNamespace(
-        profile=SimpleNamespace(about={"title": "New controls"}),
-        control=SimpleNamespace(label="a|b"),
+        profile=SimpleNamespace(about={"title": "New controls"}), control=SimpleNamespace(label="a|b"),
         rivals=dict.fromkeys(rivals), tier="fast",
     )  # fmt: skip
     results = SimpleNamespace(task=task, rows=rows, runs=40)
     return SimpleNamespace(
-        results=results, source=source, standing=standing, version="1.2",
-        command="ackclock dossier x",
+        results=results, source=source, standing=standing, version="1.2", command="ackclock dossier x"
     )  # fmt: skip
 
 

@@ -89,28 +89,3 @@ def test_some_turns_after_the_warm_up_are_shown_with_points_in_the_shortest_leve
     chart, seen = figure(levels, **more)
     assert chart.axes[0].get_xlim() == window
     assert seen[0][3] == pytest.approx(interval)
-
-
-def test_the_report_is_of_the_pattern_that_was_kept_and_of_the_first(monkeypatch):
-    from ackclock.studies.adversary import report
-    from ackclock.studies.adversary.result import FRESH_SEEDS, HEADS, AdversaryResult
-
-    seen = []
-    monkeypatch.setattr(
-        report, "html", lambda *parts, **words: seen.append((parts, words)) or "<p>"
-    )
-    monkeypatch.setattr(AdversaryResult, "answer", lambda self: "Yes.")
-    monkeypatch.setattr(AdversaryResult, "__str__", lambda self: "the text")
-    result = AdversaryResult.__new__(AdversaryResult)
-    facts = {"arena": "arena", "shape": "kept", "first": "first", "goodput": "goodput",
-             "want": "worst", "tried": 9, "seed": 4}  # fmt: skip
-    for name, value in facts.items():
-        object.__setattr__(result, name, value)
-    pages = result.pages("ackclock adversary x")
-    assert pages == {AdversaryResult.PAGE: "<p>", "page.txt": "the text"}
-    ((parts, words),) = seen
-    assert parts == ("arena", "kept", "first", "goodput")
-    assert words == {
-        "head": HEADS["worst"], "answer": "Yes.", "seeds": FRESH_SEEDS, "tried": 9, "seed": 4,
-        "command": "ackclock adversary x",
-    }  # fmt: skip

@@ -15,7 +15,8 @@
 //!          nothing SACKed: new data, else the highest segment again; one at a time
 //! probe acknowledged beyond its end, without DSACK: it repaired a loss, the control is to answer
 //! NACK:    its segment is lost, unless it is SACKed or known to be
-//! timeout: the first segment is lost, and all for which sent + rtt + reo_wnd has passed
+//! timeout: the first segment is lost, and all for which sent + rtt + reo_wnd has passed, without the option: what it leaves to
+//!          the timer is lost when that runs out; the first leaves again whatever the window
 //! ```
 //! Deviations: the timer of the reordering window is for the earliest segment, not for the latest, so each is
 //! declared lost at its own time. The receiver's greatest delay of an ACK is not negotiated, as in the RFC.
@@ -167,12 +168,13 @@ impl Rack {
             }
         }
         let eager = self.phase != Phase::Open || board.sacked_count() >= DUP_THRESH;
-        self.reo_wnd = if !self.reordering_seen && eager {
-            Span::ZERO
-        } else {
-            Span(self.min_rtt.0 / 4 * u64::from(self.reo_wnd_mult)).min(self.srtt)
-        };
+        self.reo_wnd = if !self.reordering_seen && eager { Span::ZERO } else { self.wide_window() };
         self.reo_wnd = self.reo_wnd.max(self.least_reo_wnd);
+    }
+
+    /// The window that reordering makes wider.
+    fn wide_window(&self) -> Span {
+        Span(self.min_rtt.0 / 4 * u64::from(self.reo_wnd_mult)).min(self.srtt)
     }
 
     /// `RACK_detect_loss`.
@@ -196,13 +198,15 @@ impl Rack {
 
     /// Gathers in `lost`, ascending, what a timeout at `now` shows to be lost; costs no more than it finds.
     fn find_late(&mut self, board: &Scoreboard, now: Time) {
+        let wait = self.rtt
+            + if self.least_reo_wnd == Span::ZERO { self.reo_wnd } else { self.wide_window() };
         let una = board.una();
         if una < board.nxt() && !board.is_sacked(una) && !board.is_marked_lost(una) {
             self.lost.push(una);
         }
         while let Some(&(sent_at, seq)) = self.sent.front() {
             if !is_stale(board, sent_at, seq) {
-                if sent_at + self.rtt + self.reo_wnd > now {
+                if sent_at + wait > now {
                     break;
                 }
                 if seq != una {
@@ -398,7 +402,8 @@ impl LossRecovery for Rack {
         self.add_repairs(board);
         self.phase = Phase::Loss;
         self.recovery_point = board.nxt();
-        self.first = false;
+        // @src rfc6298#5 (5.4): the earliest segment is sent again, though others may be in flight still.
+        self.first = true;
         self.probe_due = false;
         self.probe_end = None;
         self.probe_timer = Time::MAX;
@@ -436,7 +441,9 @@ impl LossRecovery for Rack {
         if std::mem::take(&mut self.first)
             && let Some(seq) = repair
         {
-            if let Some(prr) = &mut self.prr {
+            if self.phase == Phase::Recovery
+                && let Some(prr) = &mut self.prr
+            {
                 prr.meter(pipe, offer.cwnd);
                 prr.spend();
             }

@@ -25,7 +25,7 @@
 //! ECN:       ECE on every ACK from a CE until a CWR
 //! AccECN:    (an option, RFC 9768) in place of ECE and CWR the number of CE marks modulo 8 on every ACK
 //! trimming:  (an option) a header whose payload was cut off: a NACK of its segment at once, which acknowledges nothing; an
-//!            ACK if the segment is here
+//!            ACK if the segment is here; every marked segment is acknowledged at once
 //! AQT:       the time that the segment which caused this ACK waited in queues; none on a delayed ACK's timeout
 //! wire size: ack_size + 12 with timestamps + 8 n + 4 with n SACK blocks
 //! ```
@@ -378,7 +378,7 @@ impl Receiver {
         }
         self.echo_ce |= ce;
 
-        let mut at_once = ce_changed;
+        let mut at_once = ce_changed || ce && packet.flags.has(Flags::TRIMMABLE);
         if self.hastes {
             at_once |= self.is_hasty(packet, ctx.now);
         }

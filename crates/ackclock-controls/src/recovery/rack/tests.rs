@@ -469,6 +469,37 @@ fn a_nack_is_a_loss_at_once_and_once() {
     assert_eq!(bench.rack.losses(), [2]);
 }
 
+/// RFC 6298, 5.4: a timeout repeats the earliest segment, though the window is full of segments that left less than 125 ms ago and
+/// are not lost; once, and what follows waits for room.
+#[test]
+fn a_timeout_repeats_the_earliest_segment_however_full_the_window() {
+    for prr in [false, true] {
+        let mut bench = Bench::new(Params { prr, ..Params::default() });
+        bench.send(0..2);
+        bench.acknowledge(100, 1, &[]);
+        bench.send(150..158);
+        for timeout in [200, 240, 274] {
+            bench.rack.on_rto(&mut bench.board, at(timeout));
+            assert_eq!(bench.board.pipe(), 8);
+            assert_eq!(bench.leave(timeout, 1.0, false), [Next::Retransmit(1)]);
+        }
+    }
+}
+
+/// The option leaves losses to the timer: what left 125 ms before a timeout, and no less, is lost then.
+#[test]
+fn a_timeout_takes_for_lost_what_a_least_reordering_window_left_to_it() {
+    for reo_wnd in [Span::ZERO, ms(1000)] {
+        let mut bench = Bench::new(Params { prr: false, reo_wnd, ..Params::default() });
+        bench.send(0..2);
+        bench.acknowledge(100, 1, &[]);
+        bench.send([110, 120, 130]);
+        bench.rack.on_rto(&mut bench.board, at(245));
+        assert_eq!(bench.rack.losses(), [1, 2, 3]);
+        assert_eq!(bench.board.pipe(), 1);
+    }
+}
+
 /// Ten are sent; the last nine arrive before the first. With a window of 25 ms it is lost then, with one of a second it is
 /// not.
 #[test]

@@ -18,7 +18,8 @@
 //!           by the newest segment that it covers and no SACK block reported before
 //! RTO:      RFC 6298; restarted by new data acknowledged and by a fast retransmit; a second timeout of
 //!           one segment holds ssthresh
-//! ECN:      ECT on new data only; one reduction per window, CWR with the next new segment; a loss of
+//! ECN:      ECT on new data only (with `trimming`, and in era linux with a control that needs ECN or with AccECN, on
+//!           retransmissions too); one reduction per window, CWR with the next new segment; a loss of
 //!           data sent before an ECN reduction does not reduce again; a window of one segment cannot be
 //!           reduced: then the retransmission timer is reset and the next segment waits for it; era linux:
 //!           two segments are left, and nothing waits

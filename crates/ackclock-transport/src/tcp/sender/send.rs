@@ -232,10 +232,7 @@ impl Sender {
         }
         let mut flags = Flags::default();
         if self.config.ecn {
-            flags.set(Flags::ECT);
-            if self.sends_ect_1 {
-                flags.set(Flags::ECT_1);
-            }
+            flags = self.ect();
             if self.cwr_pending {
                 flags.set(Flags::CWR);
                 self.cwr_pending = false;
@@ -252,7 +249,22 @@ impl Sender {
             self.track_sent(seq, in_flight, true, ctx.now);
         }
         self.count.retransmits += 1;
-        self.put(seq, Flags::RETX, in_flight, ctx)
+        let ecn = if self.resends_ect() { self.ect() } else { Flags::default() };
+        self.put(seq, Flags::RETX | ecn, in_flight, ctx)
+    }
+
+    /// Whether retransmissions are ECN-capable too.
+    // @src rfc3168#6.1.5; packets of Ultra Ethernet all are; Linux 6.12, tcp_output.c: `tcp_ecn_send` leaves ECT on where
+    // the control needs it, and with AccECN.
+    fn resends_ect(&self) -> bool {
+        let as_linux =
+            self.config.era == Era::Linux && (self.config.accecn || self.cc.needs_ecn_counts());
+        self.config.ecn && (self.config.trimming || as_linux)
+    }
+
+    /// How a packet says that it is ECN-capable.
+    fn ect(&self) -> Flags {
+        if self.sends_ect_1 { Flags::ECT | Flags::ECT_1 } else { Flags::ECT }
     }
 
     #[inline]

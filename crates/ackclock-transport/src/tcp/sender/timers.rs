@@ -225,7 +225,7 @@ impl Sender {
         self.unpaced = true;
         self.send(ctx, u32::MAX);
         self.unpaced = false;
-        // Also where the window let nothing out.
+        // Also where the pacing rate let nothing out.
         self.arm_retransmission_timer(now);
         self.record_window(ctx);
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::at;
-use super::wire::{Fate, Setup};
+use super::wire::{Fate, Left, Setup};
 use crate::cc::{self, Ack, CcEnv, Congestion, CongestionControl, EcnCounts, Window};
 use crate::endpoint::Endpoint;
 use crate::era::Era;
@@ -161,6 +161,62 @@ fn data_of_prague_is_ect_1() {
             ect_flags.len() == 40 && ect_flags.iter().all(|&of| of == (true, expected)),
             "{name}"
         );
+    }
+}
+
+/// RFC 3168, section 6.1.5: no retransmission is ECN-capable. Ultra Ethernet's are, and Linux's where the control needs ECN
+/// (`tcp_ca_needs_ecn`, as DCTCP does) or has AccECN.
+#[test]
+fn retransmissions_are_ecn_capable_where_their_source_says_so() {
+    let cases = [
+        (Era::Rfc, "dctcp", true, false, false),
+        (Era::Rfc, "cubic", false, false, false),
+        (Era::Rfc, "dctcp", true, true, true),
+        (Era::Linux, "dctcp", true, false, true),
+        (Era::Linux, "cubic", true, false, true),
+        (Era::Linux, "cubic", false, false, false),
+    ];
+    for (era, name, accecn, trimming, expected) in cases {
+        let env = CcEnv {
+            mss: 1000,
+            wire_size: 1040,
+            line_rate: crate::units::BitRate(10_000_000_000),
+            round_trip: crate::units::Span::from_micros(20),
+            era,
+        };
+        let mut setup = accurate(1).segments(60).script(|packet, _| {
+            let is_first = !packet.is_ack() && !packet.flags.has(Flags::RETX);
+            if is_first && packet.seq == 30 { Fate::Drop } else { Fate::Deliver }
+        });
+        (setup.config.era, setup.config.accecn, setup.config.trimming) = (era, accecn, trimming);
+        setup.cc = Some(cc::build(&Spec::from(name), &env, "cc").unwrap());
+        let mut wire = setup.build().started();
+        wire.run(at(60_000));
+        let (new, resent): (Vec<&Left>, Vec<&Left>) =
+            wire.left.iter().partition(|packet| !packet.flags.has(Flags::RETX));
+        assert!(new.iter().all(|packet| packet.flags.has(Flags::ECT)), "{era:?} {name}");
+        assert_eq!(resent.iter().map(|packet| packet.seq).collect::<Vec<_>>(), [30]);
+        assert!(
+            resent.iter().all(|packet| packet.flags.has(Flags::ECT) == expected),
+            "{era:?} {name}"
+        );
+    }
+}
+
+/// Ultra Ethernet: of segments that may be trimmed, each that is marked is acknowledged at once; AccECN alone does so where marks
+/// begin and end.
+#[test]
+fn marked_segments_that_may_be_trimmed_are_acknowledged_at_once() {
+    for (trimming, acks) in [(true, 40), (false, 11)] {
+        let mut setup = accurate(4)
+            .segments(40)
+            .script(|packet, _| if packet.is_ack() { Fate::Deliver } else { Fate::Mark });
+        setup.config.trimming = trimming;
+        setup.cc = Some(Box::new(Counting::default()));
+        let mut wire = setup.build().started();
+        wire.run(at(60_000));
+        let answers = wire.acks.iter().filter(|(_, _, flags)| !flags.has(Flags::SYN)).count();
+        assert_eq!(answers, acks, "{trimming}");
     }
 }
 

@@ -11,9 +11,14 @@ from ackclock.dossier.write.summary import write_summary
 def row(section, title, verdict="", standing="measured", decisive=None):
     requirement = SimpleNamespace(section=section, title=title, level="MUST")
     return SimpleNamespace(
-        requirement=requirement, section=section, title=title, level="MUST", verdict=verdict,
-        standing=standing, decisive=decisive,
-    )  # fmt: skip
+        requirement=requirement,
+        section=section,
+        title=title,
+        level="MUST",
+        verdict=verdict,
+        standing=standing,
+        decisive=decisive,
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -25,13 +30,19 @@ def _short_sentences(monkeypatch):
 
 def dossier(*rows, source="RFC 9743", standing="One is open.", rivals=("CUBIC", "Reno")):
     task = SimpleNamespace(
-        profile=SimpleNamespace(about={"title": "New controls"}), control=SimpleNamespace(label="a|b"),
-        rivals=dict.fromkeys(rivals), tier="fast",
-    )  # fmt: skip
+        profile=SimpleNamespace(about={"title": "New controls"}),
+        control=SimpleNamespace(label="a|b"),
+        rivals=dict.fromkeys(rivals),
+        tier="fast",
+    )
     results = SimpleNamespace(task=task, rows=rows, runs=40)
     return SimpleNamespace(
-        results=results, source=source, standing=standing, version="1.2", command="ackclock dossier x"
-    )  # fmt: skip
+        results=results,
+        source=source,
+        standing=standing,
+        version="1.2",
+        command="ackclock dossier x",
+    )
 
 
 END = [

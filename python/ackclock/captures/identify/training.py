@@ -35,6 +35,9 @@ LEFT_OUT = {
     "hpcc": "without records of the ports on the way it has no signal",
     "linear": "its defaults are those of aimd",
     "binomial": "its defaults are those of aimd",
+    "lia": "on one path it is Reno",
+    "olia": "on one path it is Reno",
+    "balia": "on one path it is Reno",
 }
 """Controls that are no class, and why."""
 

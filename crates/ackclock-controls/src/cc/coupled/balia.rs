@@ -4,7 +4,8 @@
 //! LIA lets it, and is cut deeper at a loss.
 //!
 //! **Source**: Q. Peng, A. Walid, J. Hwang, S. Low, "Multipath TCP: Analysis, Design, and Implementation", IEEE/ACM
-//! Transactions on Networking 24(1), 2016, doi:10.1109/TNET.2014.2379698; draft-walid-mptcp-congestion-control-04.
+//! Transactions on Networking 24(1), 2016, doi:10.1109/TNET.2014.2379698; draft-walid-mptcp-congestion-control-04. From memory;
+//! compared with the behaviour of `mptcp_balia.c` of the MPTCP kernel 0.9x.
 //!
 //! **Rule** (`w_r` = window in segments, `t_r` = smoothed round trip, `x_r` = `w_r` / `t_r`, `a_r` = max over k of `x_k` / `x_r`)
 //! ```text
@@ -40,7 +41,7 @@ impl About<CcEnv> for Balia {
         name: "balia",
         title: "BALIA, balanced linked adaptation",
         source: "Peng, Walid, Hwang, Low, IEEE/ACM Transactions on Networking 24(1), 2016, doi:10.1109/TNET.2014.2379698; \
-                 draft-walid-mptcp-congestion-control-04",
+                 draft-walid-mptcp-congestion-control-04 (from memory; compared with mptcp_balia.c)",
         status: Status::Specified,
     };
     const FACTS: &'static [Fact] = &[Fact::Coupled];

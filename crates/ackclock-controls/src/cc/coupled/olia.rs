@@ -7,7 +7,7 @@
 //!
 //! **Source**: R. Khalili, N. Gast, M. Popovic, J.-Y. Le Boudec, "MPTCP Is Not Pareto-Optimal: Performance Issues and a
 //! Possible Solution", CoNEXT 2012, IEEE/ACM Transactions on Networking 21(5), 2013, doi:10.1109/TNET.2013.2274462;
-//! draft-khalili-mptcp-congestion-control-05.
+//! draft-khalili-mptcp-congestion-control-05. From memory; compared with the behaviour of `mptcp_olia.c` of the MPTCP kernel 0.9x.
 //!
 //! **Rule** (`w_r` = window in segments, `t_r` = smoothed round trip, `l_r` = the larger of the segments delivered since the last loss
 //! and between the last two; n subflows that are open)
@@ -50,7 +50,7 @@ impl About<CcEnv> for Olia {
         name: "olia",
         title: "OLIA, opportunistic linked increases",
         source: "Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05; \
-                 doi:10.1109/TNET.2013.2274462",
+                 doi:10.1109/TNET.2013.2274462 (from memory; compared with mptcp_olia.c)",
         status: Status::Specified,
     };
     const FACTS: &'static [Fact] = &[Fact::Coupled];

@@ -19,9 +19,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ackclock import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DATACENTER = Path("htsim/sim/datacenter")
 OUTPUTS = ("uec_sender", "load_balancing_snd", "load_balancing_failed_snd")
@@ -73,6 +76,86 @@ def _search(pattern: str, text: str) -> str:
     return match[1]
 
 
+class Sizes(NamedTuple):
+    """What `main_uec.cpp` computes of a network: bytes and seconds."""
+
+    rtt_s: float
+    queue: int
+    mark_min: int
+    mark_max: int
+    timer_s: float
+
+
+def sizes_of(hops: int, queue_packets: int | None = None) -> Sizes:
+    """Compute sizes of queues and timers.
+
+    Parameters
+    ----------
+    hops
+        Links of the longest path.
+    queue_packets
+        Size of a queue; left out: the product of bandwidth and round trip.
+    """
+    rtt_s = 2 * hops * 1e-6 + (PACKET + HEADER) * 8 / RATE * hops
+    bdp = math.ceil(rtt_s * RATE / 8 / PACKET)
+    queue = (queue_packets or bdp) * PACKET
+    low, high = (math.ceil(share * bdp) * PACKET for share in (0.2, 0.8))
+    return Sizes(rtt_s, queue, low, high, 15e-6 + queue * 48 / RATE)
+
+
+def settings_of(sizes: Sizes, delayed_ack: int = 4) -> dict[str, Any]:
+    """Make what all scenarios have: queues of switches (in ``net``) and hosts, and the transport.
+
+    Parameters
+    ----------
+    sizes
+        Of `sizes_of`.
+    delayed_ack
+        Packets that an acknowledgement waits for.
+    """
+    marks = {"mark_min": sizes.mark_min, "mark_max": sizes.mark_max}
+    card = {"kind": "priority", "classes": [{"takes": {"acks": True}}, {}]}
+    return {
+        "net": {
+            "rate": RATE,
+            "delay": "1 us",
+            "buffer": f"{3 * sizes.queue} B",
+            "qdisc": {"kind": "trim", "data": 1 / 3, **marks},
+        },
+        "links": [{"link": "h*->*", "buffer": "unlimited", "qdisc": card}],
+        "tcp": {
+            "mss": PACKET - HEADER,
+            "header": HEADER,
+            "ack_size": HEADER,
+            "delayed_ack": delayed_ack,
+            "delayed_ack_timeout": "5 us",
+            "syn": False,
+            "trimming": True,
+            "min_rto": sizes.timer_s,
+            "max_rto": sizes.timer_s,
+            "tick": "1 us",
+        },
+    }
+
+
+def slow_links(settings: dict[str, Any], sizes: Sizes, links: Iterable[str]) -> None:
+    """Give links a quarter of the rate, with queues and marks in proportion.
+
+    Parameters
+    ----------
+    settings
+        Of `settings_of`; they get the links.
+    sizes
+        Of the network.
+    links
+        Names.
+    """
+    marks = {"mark_min": sizes.mark_min // 4, "mark_max": sizes.mark_max // 4}
+    slow = {"rate": RATE / 4, "buffer": f"{sizes.queue * 3 // 4} B"}
+    queue = settings["net"]["qdisc"] | marks
+    settings["links"] += [{"link": link, "qdisc": queue, **slow} for link in links]
+
+
 def scenario_of(experiment: Experiment, folder: Path, seed: int) -> dict[str, Any]:
     """Make the scenario of an experiment, as a document.
 
@@ -93,59 +176,28 @@ def scenario_of(experiment: Experiment, folder: Path, seed: int) -> dict[str, An
     # other flows of its host by then.
     flows_of_a_host = max(Counter(re.findall(r"^(\d+)->", text, re.MULTILINE)).values())
     topology = folder / options["topo"] if "topo" in options else None
-    hops = 4 if topology else 6
-    rtt_s = 2 * hops * 1e-6 + (PACKET + HEADER) * 8 / RATE * hops
-    bdp = math.ceil(rtt_s * RATE / 8 / PACKET)
-    queue = int(options.get("q", bdp)) * PACKET
-    low, high = (math.ceil(share * bdp) * PACKET for share in (0.2, 0.8))
-    timer_s = 15e-6 + queue * 48 / RATE
-    switch = {"kind": "trim", "data": 1 / 3, "mark_min": low, "mark_max": high}
-    net: dict[str, Any] = {
-        "rate": RATE,
-        "delay": "1 us",
-        "buffer": f"{3 * queue} B",
-        "qdisc": switch,
-    }
+    sizes = sizes_of(4 if topology else 6, int(options["q"]) if "q" in options else None)
+    settings = settings_of(sizes, 1 if options.get("sack_threshold") == "4000" else 4)
     if topology:
         text = topology.read_text("utf-8")
         leaf, up = (int(_search(rf"Radix_{way} (\d+)", text)) for way in ("Down", "Up"))
-        net |= {"kind": "leaf-spine", "leaves": hosts // leaf, "spines": up, "hosts": leaf}
-        net |= {"switch_rate": RATE}
+        settings["net"] |= {"kind": "leaf-spine", "leaves": hosts // leaf, "spines": up}
+        settings["net"] |= {"hosts": leaf, "switch_rate": RATE}
     else:
-        net |= {"kind": "fat-tree", "k": round((4 * hosts) ** (1 / 3))}
-    card = {"kind": "priority", "classes": [{"takes": {"acks": True}}, {}]}
-    links: list[dict[str, Any]] = [{"link": "h*->*", "buffer": "unlimited", "qdisc": card}]
-    if failed := int(options.get("failed", 0)):
-        # The links from the core to one switch, at a quarter of their rate.
-        marks = {"mark_min": low // 4, "mark_max": high // 4}
-        slow = {"rate": RATE / 4, "buffer": f"{queue * 3 // 4} B", "qdisc": switch | marks}
-        links += [{"link": f"c{core}->a0", **slow} for core in range(failed)]
-    control: dict[str, Any] = {"kind": "nscc", "network_rtt": rtt_s}
+        settings["net"] |= {"kind": "fat-tree", "k": round((4 * hosts) ** (1 / 3))}
+    slow_links(settings, sizes, (f"c{core}->a0" for core in range(int(options.get("failed", 0)))))
+    control: dict[str, Any] = {"kind": "nscc", "network_rtt": sizes.rtt_s}
     if "cwnd" in options:
         control["initial_window"] = int(options["cwnd"])
+    wait_s = sizes.timer_s * flows_of_a_host
+    flow = {
+        "between": {"kind": "listed", "file": str(matrix)},
+        "cc": control,
+        "recovery": {"kind": "rack", "tlp": False, "reo_wnd": wait_s},
+    }
     choice = CHOICES[options.get("load_balancing_algo", "mixed")]
-    return {
-        "net": net,
-        "links": links,
-        "tcp": {
-            "mss": PACKET - HEADER,
-            "header": HEADER,
-            "ack_size": HEADER,
-            "delayed_ack": 1 if options.get("sack_threshold") == "4000" else 4,
-            "delayed_ack_timeout": "5 us",
-            "syn": False,
-            "trimming": True,
-            "min_rto": timer_s,
-            "max_rto": timer_s,
-            "tick": "1 us",
-        },
-        "flows": [
-            {
-                "between": {"kind": "listed", "file": str(matrix)},
-                "cc": control,
-                "recovery": {"kind": "rack", "tlp": False, "reo_wnd": timer_s * flows_of_a_host},
-            }
-        ],
+    return settings | {
+        "flows": [flow],
         "equal_paths": "hash" if options.get("paths") == "1" else choice,
         "seed": seed,
         "duration": float(options["end"]) * 1e-6,

@@ -7,8 +7,8 @@ tree of 16 hosts with links of 100 Gbit/s and 1 us, queues of one product of ban
 trip, marks from 0.2 to 0.8 of it, a timer of 15 us and six queues.
 """
 
-import math
 import re
+import sys
 from pathlib import Path
 from statistics import mean
 
@@ -17,47 +17,35 @@ import pytest
 from ackclock import Scenario, ScenarioError
 from ackclock.scenario.load import load
 
-FOLDER = Path(__file__).resolve().parents[3] / "examples/data-centre"
-TREE = {"kind": "fat-tree", "k": 4, "rate": "100 Gbps", "delay": "1 us"}
-RATE, HOPS, PACKET, HEADER = 100e9, 6, 4150, 64
-RTT = 2 * HOPS * 1e-6 + (PACKET + HEADER) * 8 / RATE * HOPS
-PACKETS = math.ceil(RTT * RATE / 8 / PACKET)
-QUEUE = PACKETS * PACKET
-TIMER = 15e-6 + QUEUE * 48 / RATE
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "benchmarks/peers"))
+from uet_htsim import HEADER, settings_of, sizes_of  # noqa: E402
+
+FOLDER = ROOT / "examples/data-centre"
+SIZES = sizes_of(hops=6)
 PERMUTATION = (
     "13->6 1->4 6->0 2->13 10->5 15->1 8->14 14->2 5->15 4->12 12->11 0->8 9->7 7->9 3->10 11->3"
 )
 
 
 def case(pairs, seed=1, **more):
-    low, high = (math.ceil(share * PACKETS) * PACKET for share in (0.2, 0.8))
-    switch = {"kind": "trim", "data": 1 / 3, "mark_min": low, "mark_max": high}
-    card = {"kind": "priority", "classes": [{"takes": {"acks": True}}, {}]}
     flow = {
         "size": 2_000_000,
-        "cc": {"kind": "nscc", "network_rtt": RTT},
+        "cc": {"kind": "nscc", "network_rtt": SIZES.rtt_s},
         "recovery": {"kind": "rack", "tlp": False, "reo_wnd": "10 ms"},
     }
-    return {
-        "net": TREE | {"buffer": f"{3 * QUEUE} B", "qdisc": switch},
-        "links": [{"link": "h*->*", "buffer": "unlimited", "qdisc": card}],
-        "tcp": {
-            "mss": PACKET - HEADER,
-            "header": HEADER,
-            "ack_size": HEADER,
-            "delayed_ack": 4,
-            "delayed_ack_timeout": "5 us",
-            "syn": False,
-            "trimming": True,
-            "min_rto": TIMER,
-            "max_rto": TIMER,
-            "tick": "1 us",
-        },
-        "flows": [{"src": f"h{a}", "dst": f"h{b}", **flow} for a, b in pairs],
-        "equal_paths": "spray",
-        "seed": seed,
-        "duration": "5 ms",
-    } | more
+    settings = settings_of(SIZES)
+    settings["net"] |= {"kind": "fat-tree", "k": 4}
+    return (
+        settings
+        | {
+            "flows": [{"src": f"h{a}", "dst": f"h{b}", **flow} for a, b in pairs],
+            "equal_paths": "spray",
+            "seed": seed,
+            "duration": "5 ms",
+        }
+        | more
+    )
 
 
 def last_us(pairs, **more):
@@ -111,9 +99,9 @@ def test_timeouts_repair_what_was_lost_though_the_window_is_full_of_it():
     # Where headers are dropped too, their packets stay in flight and the window falls to one
     # packet. Only RACK's reordering window of 10 ms would end that, did a timeout send nothing.
     data = case([(host, 0) for host in range(1, 128)], duration="30 ms")
-    buffer = QUEUE + 100 * HEADER
+    buffer = SIZES.queue + 100 * HEADER
     data["net"] |= {"k": 8, "buffer": f"{buffer} B"}
-    data["net"]["qdisc"]["data"] = QUEUE / buffer
+    data["net"]["qdisc"]["data"] = SIZES.queue / buffer
     for flow in data["flows"]:
         flow["size"] = 100_000
     run = Scenario.from_data(data).run()

@@ -3,7 +3,8 @@
 Draws scenarios from a seed: shapes, rates, delays and buffers; every control, queue discipline and
 source, and impairments; transfers of every kind; random loss; all eras. One in five is a data
 centre: patterns and generators of transfers, incasts, memory and pauses of switches, trimming,
-spraying, its controls. Each is predicted, as `ackclock check` does, and run. A ratio is predicted
+spraying, its controls. With ``--multipath`` all are connections over several paths, with what else
+is on these. Each is predicted, as `ackclock check` does, and run. A ratio is predicted
 over real. Below 1,000 events and 2 ms there is nothing to predict: both numbers count as at least
 that.
 
@@ -31,6 +32,8 @@ DATA_CENTRES = 0.2
 """Share of the scenarios that are data centres."""
 
 CENTRE_CONTROLS = ["dctcp", "dcqcn", "hpcc", "timely", "swift", "nscc", "cubic", "aimd"]
+COUPLED = ["lia", "olia", "balia", "reno", "cubic", "bbr"]
+SCHEDULERS = ["lowest-rtt", "round-robin", "redundant"]
 PATTERNS = ["incast", "uniform-pairs", "all-to-all", "zipf-pairs", "ring-all-reduce"]
 
 FACTORS = (3, 10)
@@ -169,6 +172,53 @@ def draw_centre(rng: random.Random) -> Scenario:
     return made
 
 
+def draw_multipath(rng: random.Random) -> Scenario:
+    """Draw connections over several paths, which may share links, beside flows of one path."""
+    duration = log_uniform(rng, 0.05, 60)
+    era = rng.choice(["rfc", "rfc", "linux"])
+    made: Scenario = {"era": era, "duration": duration, "seed": rng.randrange(1000)}
+    middles = [f"r{i}" for i in range(rng.randint(1, 4))]
+    links: list[Scenario] = []
+    for middle in middles:
+        access = {"rate": "1 Gbps", "delay": rng.choice(["1 us", "1 ms"])}
+        links += [{"a": "a", "b": middle, **access}, {"a": f"h{middle}", "b": middle, **access}]
+        way: Scenario = {
+            "rate": round(log_uniform(rng, 3e5, 1e8)),
+            "delay": log_uniform(rng, 1e-4, 0.1),
+            "buffer": rng.choice(["20 pkt", "3 pkt", "1 bdp", "0.2 bdp", "60 kB", "5 bdp"]),
+            "qdisc": rng.choice(["fifo", "fifo", "codel", "red", "fq-codel"]),
+        }
+        if rng.random() < 0.3:
+            way["loss"] = log_uniform(rng, 1e-4, 0.3)
+        links.append({"a": middle, "b": "z", **way})
+    made["net"] = {"kind": "graph", "links": links}
+    paths: list[Scenario] = []
+    for middle in rng.choices(middles, k=rng.randint(2, 6)):
+        nodes = ["a", middle, "z"]
+        path: Scenario = {"route": nodes, "ack_route": nodes[::-1]}
+        if rng.random() < 0.3:
+            path["after"] = log_uniform(rng, 1e-3, 0.5) * duration
+        paths.append(path)
+    multipath = {"paths": paths, "scheduler": rng.choice(SCHEDULERS)}
+    shared: Scenario = {"src": "a", "dst": "z", "cc": rng.choice(COUPLED), "multipath": multipath}
+    count = rng.choice([1, 1, 1, 4, 20])
+    flows = [{**shared, "count": count, "start_jitter": 0.1 * duration}]
+    if rng.random() < 0.6:
+        flows[0]["size"] = round(log_uniform(rng, 1, 1e7))
+    for middle in middles:
+        if rng.random() < 0.5:
+            flows.append({"src": f"h{middle}", "dst": "z", "cc": rng.choice(COUPLED)})
+    made["flows"] = flows
+    if rng.random() < 0.2:
+        sizes = {"kind": "exponential", "mean": round(log_uniform(rng, 1e3, 3e5))}
+        arrivals = {"kind": "poisson", "rate": log_uniform(rng, 1, 60) / duration, "sizes": sizes}
+        made["traffic"] = [{"generator": arrivals, "flow": shared}]
+    made["tcp"] = {"mss": rng.choice([536, 1448, 1448, 8960])}
+    if rng.random() < 0.4:
+        made["tcp"]["receiver_window"] = round(log_uniform(rng, 2, 1e5))
+    return made
+
+
 def draw(rng: random.Random) -> Scenario:
     """Draw a scenario."""
     if rng.random() < DATA_CENTRES:
@@ -223,6 +273,16 @@ def shorten(scenario: Scenario) -> tuple[Scenario, dict[str, float]] | None:
     return None if found is None else (scenario, found)
 
 
+def connections(flows: list[Scenario]) -> dict[str, bool]:
+    """Name what connections over several paths have, for the table."""
+    found = [flow for flow in flows if "multipath" in flow]
+    has = {"finite connections": any("size" in flow for flow in found)}
+    has["endless connections"] = any("size" not in flow for flow in found)
+    for scheduler in SCHEDULERS:
+        has[scheduler] = any(flow["multipath"]["scheduler"] == scheduler for flow in found)
+    return has
+
+
 def kinds(scenario: Scenario) -> list[str]:
     """Name what a scenario has, for the table."""
     flows = scenario["flows"]
@@ -232,7 +292,8 @@ def kinds(scenario: Scenario) -> list[str]:
         "generators": bool(scenario.get("traffic")),
         "random loss": any("loss" in link for link in scenario.get("links", ())),
         "impairments": any("impairments" in link for link in scenario.get("links", ())),
-        "disciplines": scenario["net"]["qdisc"] != "fifo",
+        "disciplines": scenario["net"].get("qdisc", "fifo") != "fifo",
+        **connections(flows),
         "data centres": scenario["net"]["kind"] in {"fat-tree", "leaf-spine"},
         "pauses": "pfc" in scenario.get("switches", {}),
         f"era {scenario.get('era', 'rfc')}": True,
@@ -280,6 +341,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=float, default=math.inf)
     parser.add_argument("--worst", type=int, default=0, help="print so many of the farthest")
+    parser.add_argument("--multipath", action="store_true", help="draw connections alone")
     parser.add_argument("--no-scale", action="store_true")
     given = parser.parse_args()
     rng = random.Random(given.seed)
@@ -287,7 +349,7 @@ def main() -> int:
     failures: list[str] = []
     all_of: list[tuple[float, Scenario, dict[str, float], float]] = []
     while len(all_of) < given.count:
-        cut = shorten(draw(rng))
+        cut = shorten((draw_multipath if given.multipath else draw)(rng))
         if cut is None:
             continue
         scenario, found = cut

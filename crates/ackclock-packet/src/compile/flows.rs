@@ -459,7 +459,7 @@ impl Context<'_> {
         self.settings(definition, start, size);
         let way = self.way(flow, number, ends, way_path);
         if way.as_ref().is_some_and(Way::is_sprayed) {
-            self.refuse_reordering(definition);
+            self.check_sprayed_flow(definition);
         }
         let sound = self.problems.len() == before && way.is_some();
         let Way { src, dst, route, ack_route, further } = way.unwrap_or_default();

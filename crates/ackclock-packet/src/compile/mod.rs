@@ -18,12 +18,12 @@ mod work;
 
 pub use explain::{Explained, Predicted, explain, predict};
 pub(crate) use flows::MAX_FLOWS;
-pub(crate) use plan::OPPORTUNITY_BYTES;
 pub use plan::{
-    Direction, Failures, FurtherPaths, GUEST, LinkSettings, PYTHON, Plan, PlanBranch,
+    Direction, Failures, FurtherPaths, GUEST, LinkSettings, PYTHON, PathChoice, Plan, PlanBranch,
     PlanConnection, PlanFlow, PlanGroup, PlanJob, PlanLink, PlanPfc, PlanSender, PlanSwitches,
     PlanWait, Schedule,
 };
+pub(crate) use plan::{OPPORTUNITY_BYTES, find_connection};
 pub use spelled_out::{SpelledOut, spell_out};
 pub(crate) use switches::MOST_CLASSES;
 pub use work::{Passages, passages};
@@ -114,7 +114,7 @@ pub fn attempt(scenario: &Scenario) -> Result<(Plan, Vec<Problem>), Vec<Problem>
     };
     (plan.keys, plan.key_count) = keys(scenario.classes, &plan);
     plan.reads_ports = switches::reads_ports(&plan);
-    refuse_spraying(&plan, &mut problems);
+    check_sprayed_network(&plan, &mut problems);
     plan.switches = switches::settle(scenario, &plan, &mut problems);
     record(scenario, &mut plan, all, &mut problems);
     // One mistake in a shape shows at every link that it makes.
@@ -196,7 +196,7 @@ fn times(scenario: &Scenario, problems: &mut Vec<Problem>) {
 }
 
 /// Refuses what compares packets that followed each other over one path, where packets are sprayed over several.
-fn refuse_spraying(plan: &Plan, problems: &mut Vec<Problem>) {
+fn check_sprayed_network(plan: &Plan, problems: &mut Vec<Problem>) {
     let Some(flow) = plan.flows.iter().find(|flow| flow.is_sprayed()) else { return };
     if plan.reads_ports {
         let message = format!(

@@ -144,9 +144,8 @@ impl Plan {
 
     /// The connection of which flow `index` is a subflow, with its number.
     pub fn connection_of(&self, index: u32) -> Option<(usize, &PlanConnection)> {
-        let place = self.connections.partition_point(|before| before.flows.end <= index);
-        let connection = self.connections.get(place)?;
-        connection.flows.contains(&index).then_some((place, connection))
+        let place = find_connection(&self.connections, |connection| &connection.flows, index)?;
+        Some((place, &self.connections[place]))
     }
 
     /// The link of this name.
@@ -454,19 +453,37 @@ pub struct FurtherPaths {
     pub data: Box<[Box<[LinkId]>]>,
     /// Of the acknowledgements.
     pub acks: Box<[Box<[LinkId]>]>,
-    /// When data, and acknowledgements, change over to which of their paths, ascending; `None` where packets are sprayed.
-    pub moves: Option<[Moves; 2]>,
-    /// Whether a sender takes paths again that worked (REPS).
-    pub recycles: bool,
+    /// What decides between them.
+    pub choice: PathChoice,
+}
+
+/// Which of its paths a packet takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum PathChoice {
+    /// Each at random.
+    #[default]
+    Spray,
+    /// At random, or one that worked before (REPS).
+    Recycle,
+    /// One for all until the next move: when data, and acknowledgements, change over to which of their paths, ascending.
+    Moves([Moves; 2]),
 }
 
 /// Times and the numbers of the paths that hold from then on; 0 is the first path.
 pub(super) type Moves = Box<[(Time, u32)]>;
 
 impl FurtherPaths {
+    /// Whether packets that follow each other may take different paths.
+    pub fn is_sprayed(&self) -> bool {
+        !matches!(self.choice, PathChoice::Moves(_))
+    }
+
     /// When packets in a direction change over to which path; `None` where they are sprayed.
     pub fn moves(&self, direction: Direction) -> Option<&[(Time, u32)]> {
-        self.moves.as_ref().map(|moves| &*moves[direction as usize])
+        match &self.choice {
+            PathChoice::Moves(moves) => Some(&moves[direction as usize]),
+            PathChoice::Spray | PathChoice::Recycle => None,
+        }
     }
 }
 
@@ -501,12 +518,12 @@ impl PlanFlow {
 
     /// Whether its packets are sprayed over several paths.
     pub fn is_sprayed(&self) -> bool {
-        self.further.as_ref().is_some_and(|further| further.moves.is_none())
+        self.further.as_ref().is_some_and(|further| further.is_sprayed())
     }
 
     /// Whether its sender takes paths again that worked (REPS).
     pub fn recycles_paths(&self) -> bool {
-        self.further.as_ref().is_some_and(|further| further.recycles)
+        self.further.as_ref().is_some_and(|further| further.choice == PathChoice::Recycle)
     }
 
     /// The paths of both directions.
@@ -656,8 +673,16 @@ pub struct PlanConnection {
     pub scheduler: Scheduler,
     /// Payload; `None` is endless.
     pub size: Option<Bytes>,
-    /// When the first subflow starts.
-    pub start: Time,
+}
+
+/// The place of the connection, of those in the order of their flows, of which a flow is a subflow.
+pub(crate) fn find_connection<T>(
+    connections: &[T],
+    flows: impl Fn(&T) -> &Range<u32>,
+    index: u32,
+) -> Option<usize> {
+    let place = connections.partition_point(|before| flows(before).end <= index);
+    connections.get(place).is_some_and(|next| flows(next).contains(&index)).then_some(place)
 }
 
 impl PlanConnection {

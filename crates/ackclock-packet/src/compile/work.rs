@@ -10,7 +10,7 @@
 //! holds packets back. Losses and retransmissions are predicted for links with random loss alone; what other losses
 //! and the algorithms' parameters do shows in a trial (`packet/setup/trial.rs`).
 
-use super::plan::{Plan, PlanFlow, PlanLink, PlanSender};
+use super::plan::{Plan, PlanConnection, PlanFlow, PlanLink, PlanSender};
 use crate::ids::{FlowId, LinkId};
 use crate::scenario::{FrameStream, Scheduler};
 use crate::tcp::Supply;
@@ -153,10 +153,10 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
                 let sizes = [flow.tcp.wire_size(), flow.tcp.ack_size].map(f64::from);
                 want.rtt_s = round_trip(plan, flow, rates, sizes);
                 let mut segments = segments(flow, until);
+                segments = segments.min(windows(flow, want.rtt_s, active_s));
                 if let Some(&share) = shares.get(f) {
                     segments = segments.min(share);
                 }
-                segments = segments.min(windows(flow, want.rtt_s, active_s));
                 // What no link holds back leaves at once and is in the queue of the first, or lost there.
                 let first = segments.min(f64::from(flow.tcp.first_window()));
                 segments = segments.min(lossy(plan, flow, want.rtt_s, active_s).max(first));
@@ -187,16 +187,20 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
     (0..plan.flows.len()).map(want).collect()
 }
 
-/// By flow, the segments of a finite connection that a subflow sends, as fast as its narrowest link lets it beside its siblings;
-/// infinite for other flows, empty where there are no connections.
+/// By flow, the segments of its connection that a subflow sends at most: of a finite one, as fast as its narrowest link lets it
+/// beside its siblings; of all, what the window that they share lets through. Infinite for other flows, empty where there are no
+/// connections.
 fn connection_shares(plan: &Plan, rates: &[f64]) -> Vec<f64> {
     if plan.connections.is_empty() {
         return Vec::new();
     }
     let mut shares = vec![f64::INFINITY; plan.flows.len()];
     for connection in &plan.connections {
-        let Some(size) = connection.size else { continue };
         let range = connection.flows.start as usize..connection.flows.end as usize;
+        for (f, segments) in range.clone().zip(shared_windows(plan, connection, rates)) {
+            shares[f] = segments;
+        }
+        let Some(size) = connection.size else { continue };
         let narrowest = |flow: &PlanFlow| {
             flow.route.iter().map(|link| rates[link.index()]).fold(f64::INFINITY, f64::min)
         };
@@ -209,10 +213,38 @@ fn connection_shares(plan: &Plan, rates: &[f64]) -> Vec<f64> {
                 _ if all > 0.0 => narrowest(flow) / all,
                 _ => 1.0,
             };
-            shares[f] = (segments * part).ceil();
+            shares[f] = shares[f].min((segments * part).ceil());
         }
     }
     shares
+}
+
+/// Segments that each subflow of a connection sends at most in the window of the receiver, which is one for all. In turns each
+/// has an equal part of it, which moves on when the slowest has sent its own; else those with short round trips have more of
+/// it, as they come back for more sooner. Where all send all data, each has the whole.
+fn shared_windows(plan: &Plan, connection: &PlanConnection, rates: &[f64]) -> Vec<f64> {
+    let flows = &plan.flows[connection.flows.start as usize..connection.flows.end as usize];
+    let round_s: Vec<f64> = flows
+        .iter()
+        .map(|flow| {
+            let sizes = [flow.tcp.wire_size(), flow.tcp.ack_size].map(f64::from);
+            round_trip(plan, flow, rates, sizes).max(f64::MIN_POSITIVE)
+        })
+        .collect();
+    let often: f64 = round_s.iter().map(|round| 1.0 / round).sum();
+    let longest = round_s.iter().copied().fold(0.0, f64::max);
+    let segments = |(flow, &own): (&PlanFlow, &f64)| {
+        let until = flow.stop.unwrap_or(plan.duration).min(plan.duration);
+        let active_s = until.since(flow.start.min(until)).seconds();
+        let (part, round) = match connection.scheduler {
+            Scheduler::Redundant => (1.0, own),
+            Scheduler::RoundRobin => (1.0 / flows.len() as f64, longest),
+            Scheduler::LowestRtt => (1.0 / own / often, own),
+        };
+        let in_round = f64::from(flow.tcp.receiver_window) * part;
+        in_round * (active_s / round + 1.0)
+    };
+    flows.iter().zip(&round_s).map(segments).collect()
 }
 
 /// The source of a flow without TCP; none if its parameters are wrong, which the check reports.
@@ -429,6 +461,8 @@ fn levels(plan: &Plan, wants: &[Want], rates: &[f64]) -> Vec<f64> {
 
 pub(super) mod timers;
 
+#[cfg(test)]
+mod connection_tests;
 #[cfg(test)]
 mod limit_tests;
 #[cfg(test)]

@@ -26,6 +26,7 @@
 //! window is full (Raiciu et al., NSDI 2012).
 
 mod receiver;
+mod repeats;
 mod scheduler;
 mod sender;
 

@@ -1,8 +1,7 @@
 //! Which subflow takes which segments of the connection.
 
-use std::collections::VecDeque;
-
 use super::ConnectionParts;
+use super::repeats::Repeats;
 use crate::scenario::Scheduler;
 use crate::units::Time;
 
@@ -35,14 +34,6 @@ impl Share {
     }
 }
 
-/// A segment that is to be sent again.
-#[derive(Clone, Copy, Debug)]
-struct Repeat {
-    segment: u32,
-    /// Not by this subflow, whose timeout it was.
-    except: usize,
-}
-
 /// The sending side of a connection.
 #[derive(Debug)]
 pub(super) struct Sending {
@@ -56,7 +47,7 @@ pub(super) struct Sending {
     next: u32,
     /// The subflow whose turn it is.
     turn: usize,
-    again: VecDeque<Repeat>,
+    again: Repeats,
     pub(super) shares: Vec<Share>,
     /// When all was acknowledged.
     pub(super) completed: Option<Time>,
@@ -71,7 +62,7 @@ impl Sending {
             una: 0,
             next: 0,
             turn: 0,
-            again: VecDeque::new(),
+            again: Repeats::new(parts.subflows),
             shares: vec![Share::default(); parts.subflows],
             completed: None,
         }
@@ -85,15 +76,10 @@ impl Sending {
     /// All before `segment` is acknowledged.
     pub(super) fn acknowledge(&mut self, segment: u32, now: Time) {
         self.una = self.una.max(segment.min(self.total));
+        self.again.acknowledge(self.una);
         if self.una == self.total {
             self.completed.get_or_insert(now);
         }
-    }
-
-    /// Segments that wait to be sent again by this subflow.
-    fn repeats_for(&self, subflow: usize) -> u32 {
-        let waits = |repeat: &&Repeat| repeat.segment >= self.una && repeat.except != subflow;
-        self.again.iter().filter(waits).count() as u32
     }
 
     /// Segments that a subflow may take in a call that begins now. Its window will have changed by then, that of no other.
@@ -104,7 +90,7 @@ impl Sending {
         let new = self.limit().saturating_sub(self.next);
         let mut shares = [0; crate::cc::coupled::MOST_SUBFLOWS];
         self.divide(new, Some(subflow), &mut shares);
-        self.repeats_for(subflow).saturating_add(shares[subflow])
+        self.again.count_for(subflow).saturating_add(shares[subflow])
     }
 
     /// Divides so many new segments; a subflow that is `unbounded` takes whatever it gets.
@@ -156,12 +142,8 @@ impl Sending {
             return segment;
         }
         self.turn = (subflow + 1) % self.shares.len();
-        let una = self.una;
-        self.again.retain(|repeat| repeat.segment >= una);
-        if let Some(place) = self.again.iter().position(|repeat| repeat.except != subflow)
-            && let Some(repeat) = self.again.remove(place)
-        {
-            return repeat.segment;
+        if let Some(segment) = self.again.take(subflow) {
+            return segment;
         }
         self.next += 1;
         self.next - 1
@@ -172,11 +154,8 @@ impl Sending {
         if self.scheduler == Scheduler::Redundant || self.shares.len() < 2 {
             return;
         }
-        for segment in segments {
-            let is_known = self.again.iter().any(|repeat| repeat.segment == segment);
-            if segment >= self.una && !is_known {
-                self.again.push_back(Repeat { segment, except: subflow });
-            }
+        for segment in segments.filter(|&segment| segment >= self.una) {
+            self.again.add(subflow, segment);
         }
     }
 
@@ -193,7 +172,7 @@ impl Sending {
             } else {
                 let has_some = match self.scheduler {
                     Scheduler::Redundant => self.offer(other) > 0,
-                    _ => shares[other] > 0 || self.repeats_for(other) > 0,
+                    _ => shares[other] > 0 || self.again.count_for(other) > 0,
                 };
                 has_some && self.shares[other].takes() > 0
             };

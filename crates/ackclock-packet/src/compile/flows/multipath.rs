@@ -64,7 +64,6 @@ impl Context<'_> {
             flows: first..self.flows.len() as u32,
             scheduler: multipath.scheduler,
             size: instance.size,
-            start: self.flows[first as usize].start,
         };
         self.connections.push(connection);
     }

@@ -276,7 +276,7 @@ impl Context<'_> {
 
     /// Refuses what takes packets for lost that others have overtaken, or that reads the ports of one path, for a flow whose
     /// packets are sprayed.
-    pub(super) fn refuse_reordering(&mut self, definition: &Definition<'_>) {
+    pub(super) fn check_sprayed_flow(&mut self, definition: &Definition<'_>) {
         let Definition { path, sender, .. } = definition;
         let known = recovery::TAKES_REORDERING;
         let choice = self.scenario.equal_paths.map_or(String::new(), |choice| choice.to_string());

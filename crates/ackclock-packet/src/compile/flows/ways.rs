@@ -1,7 +1,7 @@
 //! Where flows go: their hosts, and the links between.
 
 use super::Context;
-use crate::compile::plan::{Direction, FurtherPaths, Moves};
+use crate::compile::plan::{Direction, FurtherPaths, Moves, PathChoice};
 use crate::error::suggestion;
 use crate::ids::{LinkId, NodeId};
 use crate::rng::{Purpose, Stream};
@@ -21,7 +21,7 @@ pub(super) struct Way {
 impl Way {
     /// Whether packets are sprayed over several paths.
     pub(super) fn is_sprayed(&self) -> bool {
-        self.further.as_ref().is_some_and(|further| further.moves.is_none())
+        self.further.as_ref().is_some_and(|further| further.is_sprayed())
     }
 }
 
@@ -69,7 +69,8 @@ impl Context<'_> {
                 self.spray(&mut way.ack_route, flow.ack_route.is_some(), [dst, src], path)?;
             let has_several = !(data.is_empty() && acks.is_empty());
             let recycles = choice == EqualPaths::Reps;
-            let further = FurtherPaths { data, acks, moves: None, recycles };
+            let which = if recycles { PathChoice::Recycle } else { PathChoice::Spray };
+            let further = FurtherPaths { data, acks, choice: which };
             way.further = has_several.then(|| Box::new(further));
             if !flow.moves.is_empty() {
                 let message = format!(
@@ -83,8 +84,8 @@ impl Context<'_> {
             let data = self.follow(flow, number, Direction::Data, ends[0], &way.route, path)?;
             let acks = self.follow(flow, number, Direction::Acks, ends[1], &way.ack_route, path)?;
             let has_moves = !(data.1.is_empty() && acks.1.is_empty());
-            let moves = Some([data.1, acks.1]);
-            let further = FurtherPaths { data: data.0, acks: acks.0, moves, recycles: false };
+            let choice = PathChoice::Moves([data.1, acks.1]);
+            let further = FurtherPaths { data: data.0, acks: acks.0, choice };
             way.further = has_moves.then(|| Box::new(further));
         }
         Some(way)

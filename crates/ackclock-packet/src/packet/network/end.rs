@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::compile::find_connection;
 use crate::endpoint::{Endpoint, Snapshot};
 use crate::ids::FlowId;
 use crate::outbox::Outbox;
@@ -229,8 +230,8 @@ impl<C: Clock> Flows<C> {
     /// The ends of the connection of which this is one, of the same side.
     pub(crate) fn ends_beside(&self, index: usize) -> impl Iterator<Item = usize> + use<C> {
         let flow = index as u32 / 2;
-        let place = self.connections.partition_point(|flows| flows.end <= flow);
-        let flows = self.connections.get(place).cloned().unwrap_or(flow..flow + 1);
+        let place = find_connection(&self.connections, |flows| flows, flow);
+        let flows = place.map_or(flow..flow + 1, |place| self.connections[place].clone());
         flows.map(move |flow| 2 * flow as usize + index % 2)
     }
 

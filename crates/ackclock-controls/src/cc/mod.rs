@@ -138,6 +138,26 @@ pub struct PathReport<'a> {
     pub ports: &'a [PortRecord],
 }
 
+/// The media that a flow carries, as far as a control needs to know it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MediaSource {
+    /// Smallest and largest rate of the encoder, of payload.
+    pub min: BitRate,
+    /// See `min`.
+    pub max: BitRate,
+    /// Mean time from a frame to the next, seconds.
+    pub period: f64,
+}
+
+/// A frame of media that was just put into the sender's queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    /// Payload bytes.
+    pub bytes: f64,
+    /// How long the oldest data in the sender's queue has waited, this frame's included.
+    pub waited: Span,
+}
+
 /// Why the window must be reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -287,6 +307,14 @@ pub trait CongestionControl: Send {
     /// After the segment sent last the window has room, but nothing is there to send; only with
     /// [`Self::wants_samples`].
     fn on_application_limit(&mut self) {}
+    /// The flow carries such media; before anything else is called, and only then.
+    fn take_media(&mut self, _media: MediaSource) {}
+    /// The encoder has put a frame into the sender's queue.
+    fn on_frame(&mut self, _now: Time, _frame: &Frame) {}
+    /// Rate of payload that an encoder is to have; `None`: what window and pacing rate carry.
+    fn media_rate(&self) -> Option<BitRate> {
+        None
+    }
     /// Segments of the window that the control begins with, in place of the initial window of its flow.
     fn initial_window(&self) -> Option<f64> {
         None

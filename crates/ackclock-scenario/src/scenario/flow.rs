@@ -283,6 +283,9 @@ pub struct TcpOptions {
     /// trip, for one that reports all (Linux: 1 ms; 0: none waits).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack_delay: Option<Span>,
+    /// The segment that ends a frame of `media` is acknowledged at once, as the feedback that SCReAM recommends is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame_acks: Option<bool>,
     /// New data leaves in bursts as segmentation offload (TSO, GSO) makes them: up to a millisecond of data waits
     /// for its burst to be complete. Flows that pace have the bursts of their control.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,10 +10,12 @@
 //! turns:   the first at the start, each other one a pause after the one before has been acknowledged
 //! ```
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::media::Encoder;
 use super::receiver::segments_of;
+use crate::cc::Frame;
 use crate::endpoint::Deadline;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Media;
@@ -48,6 +50,10 @@ pub(crate) struct Application {
     passed: usize,
     /// Of media: its state, and what its frames had beyond whole segments [bytes].
     encoder: Option<(Encoder, f64)>,
+    /// Of media: up to which segment each frame goes that waits, and since when.
+    queue: VecDeque<(u32, Time)>,
+    /// The frame that was handed over last, until it is taken.
+    pub(crate) frame: Option<Frame>,
     /// When it hands over data again.
     pub(crate) next: Deadline,
 }
@@ -60,7 +66,21 @@ impl Application {
             }
             _ => None,
         };
-        Self { supply, mss, passed: 0, encoder, next: Deadline::NEVER }
+        let queue = VecDeque::new();
+        Self { supply, mss, passed: 0, encoder, queue, frame: None, next: Deadline::NEVER }
+    }
+
+    /// The media that it hands over.
+    pub(crate) fn media(&self) -> Option<&Media> {
+        match &*self.supply {
+            Supply::Media(media, ..) => Some(media),
+            _ => None,
+        }
+    }
+
+    /// Whether a frame of media that has waited since the last one was made ends with this segment.
+    pub(crate) fn ends_frame(&self, segment: u32) -> bool {
+        self.queue.iter().any(|(end, _)| *end == segment + 1)
     }
 
     /// All that was handed over is acknowledged.
@@ -100,6 +120,9 @@ impl Application {
                     let segments = (*beyond / f64::from(self.mss)).floor();
                     *beyond -= segments * f64::from(self.mss);
                     available = available.saturating_add(segments as u32).min(total);
+                    if bytes > 0.0 {
+                        self.frame = Some(note_frame(&mut self.queue, now, available, sent, bytes));
+                    }
                     now + gap
                 }
             },
@@ -149,6 +172,22 @@ impl Application {
         };
         available
     }
+}
+
+/// Notes a frame of so many bytes, up to segment `end`, in the queue of those that wait; `sent` segments have left.
+fn note_frame(
+    queue: &mut VecDeque<(u32, Time)>,
+    now: Time,
+    end: u32,
+    sent: u32,
+    bytes: f64,
+) -> Frame {
+    queue.push_back((end, now));
+    while queue.front().is_some_and(|(end, _)| *end <= sent) {
+        queue.pop_front();
+    }
+    let waited = queue.front().map_or(Span::ZERO, |(_, since)| now.since(*since));
+    Frame { bytes, waited }
 }
 
 #[cfg(test)]
@@ -227,5 +266,30 @@ mod tests {
         }
         // 12.5 segments take 100 ms; a frame is 4.2 more.
         assert!((12..=17).contains(&(available - sent)), "{}", available - sent);
+    }
+
+    /// Frames of 2.5 segments of 1000 B each 20 ms: 2, 5, 7, 10. The first has left but for a segment at 20 ms, the second
+    /// but for two at 40 ms, and at 60 ms all.
+    #[test]
+    fn a_frame_waits_from_when_it_was_made_until_its_last_segment_leaves() {
+        let media = Media {
+            min: BitRate(1_000_000),
+            max: BitRate(1_000_000),
+            fps: 50.0,
+            scale_b: 0.0,
+            scale_t: 0.0,
+            ..Media::default()
+        };
+        let mut app = Application::new(Arc::new(Supply::Media(media, 1, 0)), 1000);
+        let mut available = 0;
+        for (ms, sent, end, waited) in
+            [(0, 0, 2, 0), (20, 1, 5, 20), (40, 3, 7, 20), (60, 7, 10, 0)]
+        {
+            available = app.hand_over(at(ms), available, sent, u32::MAX, 1e6);
+            let frame = app.frame.take().unwrap();
+            assert!(app.ends_frame(end - 1) && !app.ends_frame(end));
+            assert_eq!((available, frame.waited), (end, Span::from_millis(waited)));
+            assert!((frame.bytes - 2500.0).abs() < 1e-9);
+        }
     }
 }

@@ -77,6 +77,8 @@ pub struct TcpConfig {
     pub quick_acks: u32,
     /// Longest delay of acknowledgements of data out of order after the first three; 0 = none.
     pub sack_delay: Span,
+    /// The last segment of a frame of media is acknowledged at once.
+    pub frame_acks: bool,
     /// Bursts as segmentation offload makes them.
     pub offload: bool,
     /// Most new segments per acknowledgement; 0 = no bound.
@@ -125,6 +127,7 @@ impl TcpConfig {
             boot: Span::ZERO,
             quick_acks: 0,
             sack_delay: Span::ZERO,
+            frame_acks: false,
             offload: false,
             max_burst: 0,
             era: Era::Rfc,
@@ -225,6 +228,7 @@ impl TcpConfig {
             boot,
             quick_acks,
             sack_delay,
+            frame_acks,
             offload,
             max_burst
         );

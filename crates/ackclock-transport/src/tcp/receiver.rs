@@ -13,7 +13,7 @@
 //!            first CE after none or none after CE; last segment of the transfer; SYN
 //! quick:     (an option) the first quick_acks at once, and so many again after a duplicate or after a pause of more
 //!            than min_rto
-//! PSH:       (with one of the options of Linux) a segment in order that has it at once
+//! PSH:       (with `frame_acks` or one of the options of Linux) a segment in order that has it at once
 //! sack_delay: (an option) beyond a gap three ACKs at once; then one for all that arrives within
 //!            min(sack_delay, RTT / 20); any other ACK ends the wait
 //! else:      when the first segment not acknowledged has waited delayed_ack_timeout
@@ -151,7 +151,7 @@ impl Receiver {
             duplicate: None,
             timestamps: config.timestamps,
             accecn: config.accecn,
-            hastes: config.quick_acks > 0 || config.sack_delay > Span::ZERO,
+            hastes: config.quick_acks > 0 || config.sack_delay > Span::ZERO || config.frame_acks,
             quick: 0,
             quick_acks: config.quick_acks,
             sack_delay: config.sack_delay,

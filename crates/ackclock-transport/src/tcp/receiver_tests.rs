@@ -312,6 +312,21 @@ fn a_segment_with_psh_is_acknowledged_at_once() {
     assert_eq!(answered(&mut bench, 7, Flags::PUSH), None);
 }
 
+/// Each third segment is acknowledged, and one that ends a frame; what comes after it is counted anew.
+#[test]
+fn the_end_of_a_frame_of_media_is_acknowledged_at_once() {
+    let mut bench = Bench::new(|setup| {
+        (setup.config.frame_acks, setup.config.delayed_ack) = (true, 3);
+    });
+    let answered: Vec<Option<u32>> = (0..8)
+        .map(|seq| {
+            let flags = if seq == 3 { Flags::PUSH } else { Flags::default() };
+            bench.arrive_flagged(seq, flags).map(|ack| ack.seq)
+        })
+        .collect();
+    assert_eq!(answered, [None, None, Some(3), Some(4), None, None, Some(7), None]);
+}
+
 #[test]
 fn without_the_options_of_linux_psh_is_ignored() {
     let mut bench = Bench::new(|_| {});

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::application::{Application, Supply};
 use super::receiver::segments_of;
-use crate::cc::{CongestionControl, MAX_WINDOW, Window};
+use crate::cc::{CongestionControl, Frame, MAX_WINDOW, MediaSource, Window};
 use crate::endpoint::{Deadline, EndpointCtx};
 use crate::ids::FlowId;
 use crate::record::StateRow;
@@ -100,11 +100,22 @@ impl Transfer {
     }
 
     /// The application hands over what is due, if it does not do so at once; `nxt` segments have left, and the
-    /// control would send at `rate` [bit/s].
-    pub(crate) fn hand_over(&mut self, now: Time, nxt: u32, rate: f64) {
-        if let Some(application) = &mut self.application {
-            self.available = application.hand_over(now, self.available, nxt, self.total, rate);
-        }
+    /// control would send at `rate` [bit/s]. A frame of media is returned.
+    pub(crate) fn hand_over(&mut self, now: Time, nxt: u32, rate: f64) -> Option<Frame> {
+        let application = self.application.as_mut()?;
+        self.available = application.hand_over(now, self.available, nxt, self.total, rate);
+        application.frame.take()
+    }
+
+    /// Whether the last frame of media that was made, or one before it that waits, ends with this segment.
+    pub(crate) fn ends_frame(&self, segment: u32) -> bool {
+        self.application.as_ref().is_some_and(|application| application.ends_frame(segment))
+    }
+
+    /// The media that a control may have to know of.
+    pub(crate) fn media(&self) -> Option<MediaSource> {
+        let media = self.application.as_ref()?.media()?;
+        Some(MediaSource { min: media.min, max: media.max, period: 1.0 / media.fps })
     }
 
     /// All that was handed over is acknowledged.

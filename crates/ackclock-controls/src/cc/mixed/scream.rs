@@ -1,39 +1,52 @@
-//! SCReAM v2: the reference window of a control for media, from marks, loss and queueing delay.
+//! SCReAM v2: the reference window of a control for media, from marks, loss and queueing delay, and the rate that an encoder is to have.
 //!
 //! Made for video over links whose rate changes: marks of L4S take in proportion, classic marks and losses a fixed part, and delay that grows
-//! beyond half of a target is answered like marks. Near the window of the last congestion it moves little.
+//! beyond half of a target is answered like marks. Near the window of the last congestion it moves little. A flow with `media` follows the whole
+//! draft: the encoder gets less than the window carries, so that little waits at the sender, and more than the window may be in flight, so that a
+//! frame leaves soon.
 //!
 //! **Source**: I. Johansson, M. Westerlund, M. Kühlewind, draft-ietf-ccwg-rfc8298bis-screamv2, the editors' copy of August 2026
-//! (after -01), section "Network Congestion Control".
+//! (after -01), sections "Network Congestion Control", "Sender Transmission Control" and "Media Rate Control".
 //!
 //! **Rule** (w: reference window in segments, `w_i`: that of the last congestion, V = 25 ms, q: mean queueing delay)
 //! ```text
 //! s = max(0.1, min(1, (8 (w - w_i) / w_i)^2))
 //! at most once per min(V, SRTT), and by the first that applies:
 //!   loss:           w <- 0.7 w
-//!   mark (L4S):     w <- w (1 - b),  b = alpha / 2 / max(1, SRTT / V), times max(0.25, s) while the delay is below target / 4
+//!   mark (L4S):     w <- w (1 - b),  b = alpha / 2 / max(1, SRTT / V), while the delay is below target / 4 times max(0.25, s) max(0.25, j)
 //!   mark (classic): w <- 0.8 w
 //!   q > target / 2: w <- w (1 - b),  b = min(1, 2 q / target - 1) / 2 / max(1, SRTT / V)
-//! once per SRTT:    w += u / w  min(1, SRTT / V) max(0.25, s) (1 + 0.02 w c s)      unless w > 1 + 1.5 (most in flight)
+//! once per SRTT:    w += u / w  min(1, SRTT / V) max(0.25, s) max(0.1, j) (1 + 0.02 w c s)      unless w > 1 + 1.5 (most in flight)
 //!   u: segments acknowledged without mark;  c = min(1, time since congestion / (100 max(V, SRTT)))
 //! alpha: each min(10 ms, SRTT) from the share F of marks:  alpha + (F - alpha) / 8 if F >= alpha, else alpha 127 / 128
 //! q:     each min(V, SRTT) from the delay:  the delay if it is less, else q + (delay - q) / 4
-//! paced: 1.5 w / SRTT;   w >= 3000 B
+//! j:     1; with `reduce_jitter` 1 less the mean range of the delay / 10 ms, at least 0
+//! media: rate R = (1 - min(0.2, max(0, 1/w - 0.1))) MSS / (MSS + 20) / (1.2 + a + d)  w / SRTT, within the encoder's range
+//!        each frame:  a += (time that the oldest data waits / T - 1/4) / 16 in [0, 0.5];  d: mean (1/64) excess over R T in [0, 0.2]
+//!        in flight:   w (1.5 + 1.5 j)
+//! paced: 1.5 R, from 0.8 of the encoder's largest rate on up to 4 times that; without media 1.5 w / SRTT;   w >= 3000 B
 //! ```
-//! Left out is what makes media of it: frames, the media queue, the target bit rate with its corrections for frame sizes, relaxed
-//! pacing, and the room of 1.5 to 3 windows in flight that lets a frame leave at once. Without frames the flow has data
-//! always, and the window is the limit in flight. Left out as well are the options: jitter filter (`REDUCE_JITTER`),
-//! policer detection, undershoot remedy, competing-flows compensation (the target stays at `qdelay_target`), clock drift. Deviations: the
-//! queueing delay is the round trip less its minimum, not one way; segments take the place of bytes; a timeout, which the source leaves
+//! Without `media` the flow has data always, and the window is the limit in flight. The draft refers to the published program (EricssonResearch/scream,
+//! commit c8f84c3) for two rules of media, whose numbers are that program's: near the largest rate (0.95) w is at most the most in flight in 20 round
+//! trips or what 1.5 times that rate needs, and SRTT falls by 1/1024 a round trip only while 1 + 1.5 (most in flight) < w. Left out are the
+//! options: policer detection, undershoot remedy, a threshold of loss, competing-flows compensation (the target stays at `qdelay_target`), clock drift.
+//! Deviations: the queueing delay is the round trip less its minimum, not one way; segments take the place of bytes; the frame period is the
+//! encoder's mean, not measured; lost data is sent again, as the flow's transport does, which RTP does not; a timeout, which the source leaves
 //! open, leaves one segment, and the least window from the next acknowledgement on. ECN is always on (`l4s` says which).
 //!
 //! Defaults by era: the same in all, the draft's.
 
+mod media;
+#[cfg(test)]
+mod tests;
+
+use media::Carried;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cc::{
-    Ack, CcEnv, Congestion, CongestionControl, EcnCounts, Lost, MAX_WINDOW, Signal, Window,
+    Ack, CcEnv, Congestion, CongestionControl, EcnCounts, Frame, Lost, MAX_WINDOW, MediaSource,
+    Signal, Window,
 };
 use crate::error::Problem;
 use crate::registry::{About, Info, Status};
@@ -61,6 +74,10 @@ const DELAY_GAIN: f64 = 0.25;
 /// `PACKET_PACING_HEADROOM` and `RATE_PACE_MIN`.
 const PACING_HEADROOM: f64 = 1.5;
 const LEAST_PACE: f64 = 50_000.0;
+/// `QDELAY_MIN_MAX_AVG_G`, `QDELAY_DEV_AVG_G` and `QDELAY_DEV_THRESHOLD`, seconds.
+const RANGE_GAIN: f64 = 1.0 / 16.0;
+const JITTER_GAIN: f64 = 1.0 / 32.0;
+const JITTER_LIMIT: f64 = 0.01;
 
 /// Parameters of SCReAM.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,13 +88,20 @@ pub struct ScreamParams {
     /// Queueing delay that is answered in full; half of it is none yet (`QDELAY_TARGET_LO`).
     #[schemars(range(min = 1e-6))]
     pub qdelay_target: Span,
-    /// Rate at which the window stops to grow (`TARGET_BITRATE_MAX`). Left out: none.
+    /// Rate at which the window stops to grow (`TARGET_BITRATE_MAX`). Left out: none. With `media` its largest rate is that.
     pub max_rate: Option<BitRate>,
+    /// Delay that varies makes changes of the window smaller and lets less be in flight (`REDUCE_JITTER`, which the published program always does).
+    pub reduce_jitter: bool,
 }
 
 impl Default for ScreamParams {
     fn default() -> Self {
-        Self { l4s: false, qdelay_target: Span::from_millis(60), max_rate: None }
+        Self {
+            l4s: false,
+            qdelay_target: Span::from_millis(60),
+            max_rate: None,
+            reduce_jitter: false,
+        }
     }
 }
 
@@ -86,6 +110,8 @@ pub struct Scream {
     params: ScreamParams,
     wire_bits: f64,
     least: f64,
+    media: Option<Carried>,
+    mss: f64,
     /// The reference window and its inflection point, segments.
     window: f64,
     inflection: f64,
@@ -100,6 +126,11 @@ pub struct Scream {
     delay: f64,
     mean_delay: f64,
     mean_delay_at: Time,
+    /// Seconds: largest and least delay, both forgotten, the mean of their distance; 1 down to 0 as that grows.
+    most_delay: f64,
+    least_delay: f64,
+    jitter: f64,
+    steadiness: f64,
     congested_at: Time,
     reacted_at: Time,
     /// Segments acknowledged and marked since the window last grew, when that was, and the most in flight then and before.
@@ -121,13 +152,17 @@ impl About<CcEnv> for Scream {
     };
 
     fn new(params: ScreamParams, env: &CcEnv) -> Result<Self, Vec<Problem>> {
-        let least = (LEAST_BYTES / f64::from(env.mss.max(1))).max(1.0);
+        let mss = f64::from(env.mss.max(1));
+        let least = (LEAST_BYTES / mss).max(1.0);
+        let params_target = params.qdelay_target.seconds();
         Ok(Self {
             params,
             wire_bits: f64::from(env.wire_size) * 8.0,
             least,
             window: least,
-            inflection: 1.0 / f64::from(env.mss.max(1)),
+            inflection: 1.0 / mss,
+            media: None,
+            mss,
             may_move_inflection: true,
             is_lost: false,
             is_marked: false,
@@ -138,6 +173,10 @@ impl About<CcEnv> for Scream {
             delay: 0.0,
             mean_delay: 0.0,
             mean_delay_at: Time::ZERO,
+            most_delay: params_target,
+            least_delay: 0.0,
+            jitter: 0.0,
+            steadiness: 1.0,
             congested_at: Time::ZERO,
             reacted_at: Time::ZERO,
             acked: 0.0,
@@ -159,14 +198,30 @@ impl Scream {
 
     fn measure_delay(&mut self, delay: f64, now: Time, srtt: f64) {
         self.delay = delay;
+        if self.params.reduce_jitter {
+            let target = self.params.qdelay_target.seconds();
+            self.most_delay = delay.max(self.most_delay).min(target);
+            self.least_delay = self.least_delay.min(delay);
+        }
         if now.since(self.mean_delay_at).seconds() >= srtt.min(VIRTUAL_RTT) {
             if delay < self.mean_delay {
                 self.mean_delay = delay;
             } else {
                 self.mean_delay += DELAY_GAIN * (delay - self.mean_delay);
             }
+            if self.params.reduce_jitter {
+                self.measure_jitter();
+            }
             self.mean_delay_at = now;
         }
+    }
+
+    /// `calculate_ref_wnd_delay_scale`.
+    fn measure_jitter(&mut self) {
+        self.most_delay *= 1.0 - RANGE_GAIN;
+        self.least_delay += RANGE_GAIN * (self.most_delay - self.least_delay);
+        self.jitter += JITTER_GAIN * (self.most_delay - self.least_delay - self.jitter);
+        self.steadiness = (1.0 - self.jitter / JITTER_LIMIT).clamp(0.0, 1.0);
     }
 
     /// Reduces the window for what was seen since the last time.
@@ -192,7 +247,7 @@ impl Scream {
         } else if self.is_marked && self.params.l4s {
             let mut backoff = self.alpha / 2.0 / long_way;
             if self.delay < target * 0.25 {
-                backoff *= distance.max(0.25);
+                backoff *= distance.max(0.25) * self.steadiness.max(0.25);
             }
             // Long without congestion the window may be far above what is in flight.
             if since > CAUTIOUS_ROUNDS * srtt.max(VIRTUAL_RTT) && self.flight_before > 0.0 {
@@ -219,20 +274,53 @@ impl Scream {
         let unmarked = (self.acked - self.acked_marked).max(0.0);
         (self.acked, self.acked_marked) = (0.0, 0.0);
         let mut step = unmarked * (1.0 / self.window).min(1.0);
-        step *= (srtt / VIRTUAL_RTT).min(1.0) * distance.max(0.25);
+        step *= (srtt / VIRTUAL_RTT).min(1.0) * distance.max(0.25) * self.steadiness.max(0.1);
         step *= 1.0 + MULTIPLICATIVE * self.window * calm * distance;
         let most = 1.0 + self.flight.max(self.flight_before) * FLIGHT_HEADROOM;
         let rate = self.window * self.wire_bits / srtt.max(1e-9);
-        let is_below = self.params.max_rate.is_none_or(|max| rate < max.bps());
+        let is_below = match &self.media {
+            Some(media) => media.is_below_most(),
+            None => self.params.max_rate.is_none_or(|max| rate < max.bps()),
+        };
         if self.window + step <= most.min(MAX_WINDOW) && is_below {
             self.may_move_inflection |= step > 0.0;
             self.window += step;
         }
+        if let Some(media) = &mut self.media {
+            media.is_limited = most < self.window;
+            if let Some(most) = media.limit_window(self.flight, srtt) {
+                self.window = self.window.min(most).max(self.least);
+            }
+        }
         (self.flight_before, self.flight) = (self.flight, 0.0);
+    }
+
+    /// What may be in flight, segments (`ref_wnd` times `ref_wnd_overhead`).
+    fn limit(&self) -> f64 {
+        if self.media.is_some() {
+            self.window * media::overhead(self.steadiness)
+        } else {
+            self.window
+        }
     }
 }
 
 impl CongestionControl for Scream {
+    fn take_media(&mut self, source: MediaSource) {
+        self.media = Some(Carried::new(source, self.mss));
+    }
+
+    fn on_frame(&mut self, _now: Time, frame: &Frame) {
+        if let Some(media) = &mut self.media {
+            media.on_frame(frame);
+            media.aim(self.window);
+        }
+    }
+
+    fn media_rate(&self) -> Option<BitRate> {
+        self.media.as_ref().map(|media| BitRate((media.target as u64).max(1)))
+    }
+
     fn on_sent(&mut self, _now: Time, in_flight: u32) {
         self.flight = self.flight.max(f64::from(in_flight));
     }
@@ -249,8 +337,11 @@ impl CongestionControl for Scream {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let (now, srtt) = (ack.now, ack.srtt.seconds());
+        let (now, mut srtt) = (ack.now, ack.srtt.seconds());
         let Some(sample) = ack.sample else { return };
+        if let Some(media) = &mut self.media {
+            srtt = media.measure_srtt(now, srtt);
+        }
         self.acked += f64::from(sample.newly_acked) + f64::from(sample.newly_lost);
         if let Some(rtt) = sample.rtt {
             self.measure_delay(rtt.seconds() - ack.min_rtt.seconds(), now, srtt);
@@ -267,8 +358,12 @@ impl CongestionControl for Scream {
         let distance = self.distance();
         self.react(now, srtt, distance);
         self.grow(now, srtt, distance);
-        window.cwnd = self.window;
-        if srtt > 0.0 {
+        window.cwnd = self.limit();
+        if let Some(media) = &mut self.media {
+            media.aim(self.window);
+            let wire = self.wire_bits / (self.mss * 8.0);
+            self.pace = media.target.max(LEAST_PACE) * PACING_HEADROOM * media.relax() * wire;
+        } else if srtt > 0.0 {
             self.pace = (self.window * self.wire_bits / srtt).max(LEAST_PACE) * PACING_HEADROOM;
         }
     }
@@ -281,11 +376,11 @@ impl CongestionControl for Scream {
     }
 
     fn on_recovery_end(&mut self, window: &mut Window, _now: Time) {
-        window.cwnd = self.window;
+        window.cwnd = self.limit();
     }
 
     fn initial_window(&self) -> Option<f64> {
-        Some(self.least)
+        Some(self.limit())
     }
 
     fn wants_samples(&self) -> bool {
@@ -309,146 +404,11 @@ impl CongestionControl for Scream {
         out("inflection", self.inflection);
         out("alpha", self.alpha);
         out("mean_queueing_s", self.mean_delay);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cc::RateSample;
-    use crate::cc::test_support::env;
-    use crate::era::Era;
-    use crate::near::near;
-
-    fn scream(l4s: bool, window: f64, inflection: f64) -> Scream {
-        let params = ScreamParams { l4s, ..ScreamParams::default() };
-        let mut control = Scream::new(params, &env(Era::Rfc)).unwrap();
-        (control.window, control.inflection) = (window, inflection);
-        control
-    }
-
-    fn ms(t: u64) -> Time {
-        Time::ZERO + Span::from_millis(t)
-    }
-
-    fn react(control: &mut Scream, srtt: f64) -> f64 {
-        let distance = control.distance();
-        control.react(ms(1000), srtt, distance);
-        control.window
-    }
-
-    /// Alpha 0.5 takes a quarter. 20 is far from 10: (8 x 10/10)^2 = 64, so 1. At the last congestion's window the least,
-    /// 0.1, counts as 0.25. With 50 ms the cut is half as large, as it may come twice a round trip.
-    #[test]
-    fn a_mark_of_l4s_takes_half_of_alpha_and_less_where_congestion_was_before() {
-        let cut = |inflection: f64, srtt: f64, delay: f64| {
-            let mut control = scream(true, 20.0, inflection);
-            (control.alpha, control.is_marked, control.delay) = (0.5, true, delay);
-            react(&mut control, srtt)
-        };
-        near::<12>(cut(10.0, 0.025, 0.0), 15.0);
-        near::<12>(cut(20.0, 0.025, 0.0), 20.0 * (1.0 - 0.25 * 0.25));
-        near::<12>(cut(20.0, 0.025, 0.016), 15.0); // delay of more than a quarter of 60 ms
-        near::<12>(cut(10.0, 0.05, 0.0), 17.5);
-    }
-
-    /// What was answered is not answered again, however long nothing else comes.
-    #[test]
-    fn a_mark_or_a_loss_is_answered_once() {
-        for is_lost in [false, true] {
-            let mut control = scream(true, 20.0, 10.0);
-            (control.alpha, control.is_marked, control.is_lost) = (0.5, !is_lost, is_lost);
-            let answered = react(&mut control, 0.025);
-            assert!(answered < 20.0);
-            let distance = control.distance();
-            for later in [1025, 1100, 3000] {
-                control.react(ms(later), 0.025, distance);
-                near::<12>(control.window, answered);
-            }
+        if let Some(media) = &self.media {
+            out("target_bps", media.target);
+            out("rate_adjust_factor", media.adjust);
+            out("frame_size_dev", media.deviation);
+            out("steadiness", self.steadiness);
         }
-    }
-
-    /// The mean delay of 45 ms is half-way from 30 to 60: half of a cut by half, and a fourth of that with 100 ms.
-    #[test]
-    fn losses_classic_marks_and_delay_have_their_factors() {
-        let mut control = scream(false, 20.0, 10.0);
-        control.is_lost = true;
-        control.is_marked = true;
-        near::<12>(react(&mut control, 0.025), 14.0);
-        let mut control = scream(false, 20.0, 10.0);
-        control.is_marked = true;
-        near::<12>(react(&mut control, 0.025), 16.0);
-        let mut control = scream(true, 20.0, 10.0);
-        control.mean_delay = 0.045;
-        near::<12>(react(&mut control, 0.1), 20.0 * (1.0 - 0.25 / 4.0));
-        // Not again within 25 ms, and the inflection point stays until the window has grown.
-        assert_eq!(control.inflection.to_bits(), 20.0f64.to_bits());
-        control.mean_delay = 0.06;
-        near::<12>(react(&mut control, 0.1), 18.75);
-    }
-
-    /// Ten segments acknowledged of a window of ten make one; long after congestion times 1 + 0.02 x 10.
-    #[test]
-    fn a_round_trip_adds_a_segment_and_two_per_cent_when_congestion_is_long_ago() {
-        let grown = |inflection: f64, srtt: f64, congested_ms: u64| {
-            let mut control = scream(true, 10.0, inflection);
-            (control.acked, control.flight) = (10.0, 10.0);
-            control.congested_at = ms(congested_ms);
-            let distance = control.distance();
-            control.grow(ms(10_000), srtt, distance);
-            control.window - 10.0
-        };
-        near::<12>(grown(1.0, 0.025, 0), 1.2);
-        near::<12>(grown(1.0, 0.025, 10_000), 1.0);
-        // 1.25 s of the 2.5 s that 100 virtual round trips are.
-        near::<12>(grown(1.0, 0.025, 8_750), 1.1);
-        near::<12>(grown(1.0, 0.0125, 10_000), 0.5);
-        near::<12>(grown(10.0, 0.025, 0), 0.25 * (1.0 + 0.2 * 0.1));
-    }
-
-    /// Six of ten segments without a mark make 0.6.
-    #[test]
-    fn what_was_marked_adds_nothing() {
-        let mut control = scream(true, 10.0, 1.0);
-        (control.acked, control.acked_marked, control.flight) = (10.0, 4.0, 10.0);
-        control.congested_at = ms(10_000);
-        control.grow(ms(10_000), 0.025, 1.0);
-        near::<12>(control.window, 10.6);
-    }
-
-    /// Of 20 in flight a window of up to 31 may come in this round trip and in the next, not in the one after it.
-    #[test]
-    fn a_window_may_grow_for_what_was_in_flight_a_round_trip_before() {
-        let mut control = scream(true, 10.0, 1.0);
-        for (t, flight, window) in [(10_000, 20.0, 11.0), (10_025, 5.0, 12.0), (10_050, 5.0, 12.0)]
-        {
-            (control.acked, control.flight) = (control.window, flight);
-            control.congested_at = ms(t);
-            control.grow(ms(t), 0.025, 1.0);
-            near::<9>(control.window, window);
-        }
-    }
-
-    #[test]
-    fn a_window_that_is_not_used_does_not_grow() {
-        let mut control = scream(true, 10.0, 1.0);
-        (control.acked, control.flight) = (10.0, 5.0);
-        control.grow(ms(10_000), 0.025, 1.0);
-        near::<12>(control.window, 10.0); // 1 + 1.5 x 5 = 8.5
-    }
-
-    /// Shares 0.4, then none: 0.4 / 8 = 0.05, then 0.05 x 127/128.
-    #[test]
-    fn alpha_rises_by_an_eighth_and_falls_by_a_128th() {
-        let mut control = scream(true, 10.0, 1.0);
-        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
-        for (t, marked) in [(100, 4), (200, 0)] {
-            let counts = EcnCounts { acked: 10, marked, ..EcnCounts::at(ms(t)) };
-            control.on_ecn_counts(&mut window, &counts);
-            let sample = RateSample { has_data: true, newly_acked: 10, ..RateSample::default() };
-            let srtt = Span::from_millis(25);
-            control.on_ack(&mut window, &Ack { srtt, ..Ack::sampled(ms(t), 10, sample) });
-        }
-        near::<12>(control.alpha, 0.05 * 127.0 / 128.0);
     }
 }

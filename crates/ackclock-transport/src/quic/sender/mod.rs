@@ -124,13 +124,26 @@ pub struct QuicSender {
 impl QuicSender {
     /// A sender that has not started.
     pub fn new(setup: QuicSenderParts) -> Self {
-        let QuicSenderParts { flow, config, size, supply, streams, stop, control, cc, slow_start } =
-            setup;
+        let QuicSenderParts {
+            flow,
+            config,
+            size,
+            supply,
+            streams,
+            stop,
+            control,
+            mut cc,
+            slow_start,
+        } = setup;
         let segment = config.segment();
         // What a call has made leaves after its stop, too.
         let until = stop.filter(|_| streams.is_none());
         let frames = streams
             .map(|(streams, start)| Box::new(FrameSource::new(streams, segment, start, stop)));
+        let transfer = Transfer::new(size, segment, supply, until);
+        if let Some(media) = transfer.media() {
+            cc.take_media(media);
+        }
         let initial = config.initial_window.max(1).min(config.receiver_window.max(1));
         let cwnd = cc.initial_window().unwrap_or(f64::from(initial)).max(MIN_WINDOW);
         Self {
@@ -160,7 +173,7 @@ impl QuicSender {
             next_paced: Time::ZERO,
             tick: Deadline::NEVER,
             earliest: Deadline::NEVER,
-            transfer: Transfer::new(size, segment, supply, until),
+            transfer,
             frames,
             requests: [Time::ZERO; REQUESTS],
             requests_sent: 0,

@@ -48,7 +48,9 @@ impl QuicSender {
             return;
         }
         let rate = self.control_rate();
-        self.transfer.hand_over(now, self.stream.nxt(), rate);
+        if let Some(frame) = self.transfer.hand_over(now, self.stream.nxt(), rate) {
+            self.cc.on_frame(now, &frame);
+        }
     }
 
     /// When the application hands over data again.
@@ -69,11 +71,15 @@ impl QuicSender {
         }
     }
 
-    /// The rate of payload that the control's window and pacing give [bit/s]; 0 before the first round trip.
+    /// The rate of payload that the control gives to media, or else its window and pacing [bit/s]; 0 before the
+    /// first round trip.
     fn control_rate(&self) -> f64 {
         let srtt = self.rtt.srtt();
         if srtt == Span::ZERO {
             return 0.0;
+        }
+        if let Some(rate) = self.cc.media_rate() {
+            return rate.bps();
         }
         let payload = f64::from(self.config.segment()) * 8.0;
         let share = f64::from(self.config.segment()) / f64::from(self.config.wire_size());

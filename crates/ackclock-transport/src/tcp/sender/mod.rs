@@ -199,8 +199,12 @@ impl Sender {
 
     /// A sender that has not started.
     pub fn new(setup: SenderParts) -> Self {
-        let SenderParts { flow, config, size, supply, stop, control, cc, recovery, slow_start } =
+        let SenderParts { flow, config, size, supply, stop, control, mut cc, recovery, slow_start } =
             setup;
+        let transfer = Transfer::new(size, config.mss, supply, stop);
+        if let Some(media) = transfer.media() {
+            cc.take_media(media);
+        }
         let initial_window = config.initial_window.max(1);
         let initial = initial_window.min(config.receiver_window.max(1));
         Self {
@@ -239,7 +243,7 @@ impl Sender {
             rto: Rto::new(&config),
             deliveries: Deliveries::default(),
             min_rtt: Span::MAX,
-            transfer: Transfer::new(size, config.mss, supply, stop),
+            transfer,
             initial_window,
             retransmission: Deadline::NEVER,
             pacing: Deadline::NEVER,

@@ -285,6 +285,9 @@ impl Sender {
         if seq < self.config.first_priority {
             flags.set(Flags::FIRST);
         }
+        if self.config.frame_acks && self.transfer.ends_frame(seq) {
+            flags.set(Flags::PUSH);
+        }
         let mut size = (payload + self.config.header) as u16;
         let mut clocks = None;
         if self.config.timestamps {

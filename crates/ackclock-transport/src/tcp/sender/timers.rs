@@ -39,14 +39,20 @@ impl Sender {
     /// The application hands over what is due, if it does not do so at once.
     pub(super) fn hand_over(&mut self, now: Time) {
         let rate = self.control_rate();
-        self.transfer.hand_over(now, self.board.nxt(), rate);
+        if let Some(frame) = self.transfer.hand_over(now, self.board.nxt(), rate) {
+            self.cc.on_frame(now, &frame);
+        }
     }
 
-    /// The rate of payload that the control's window and pacing give [bit/s]; 0 before the first round trip.
+    /// The rate of payload that the control gives to media, or else its window and pacing [bit/s]; 0 before the
+    /// first round trip.
     fn control_rate(&self) -> f64 {
         let srtt = self.rto.srtt();
         if srtt == Span::ZERO {
             return 0.0;
+        }
+        if let Some(rate) = self.cc.media_rate() {
+            return rate.bps();
         }
         let payload = f64::from(self.config.mss) * 8.0;
         let share = f64::from(self.config.mss) / f64::from(self.config.wire_size());

@@ -13,8 +13,9 @@ def values(tmp_path, text):
 
 
 def test_a_file_has_a_head_and_comments_wherever_they_are(tmp_path):
-    table = values(tmp_path, "# from figure 3\nflows,ratio\n1,0.5\n# read by eye\n2,0.25\n")
+    table = values(tmp_path, "# figure 3\n# read by eye, twice\nflows,ratio\n1,0.5\n#2,9\n2,0.25\n")
     assert table.to_pydict() == {"flows": [1, 2], "ratio": [0.5, 0.25]}
+    assert values(tmp_path, "name\na\n#b\nc\n").to_pydict() == {"name": ["a", "c"]}
 
 
 def test_a_column_is_of_text_though_only_its_last_line_is(tmp_path):

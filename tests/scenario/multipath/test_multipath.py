@@ -54,6 +54,16 @@ def test_both_paths_are_used_and_goodput_is_their_sum():
     assert "connection  ends" in str(run)
 
 
+def test_a_path_may_begin_later_than_its_connection():
+    late = scenario(ways=[WAYS[0], {**WAYS[1], "after": "1.5 s"}], start="0.5 s", duration="4 s")
+    run = late.run(record=["windows"])
+    assert {name: row["start_s"] for name, row in flows(run).items()} == {
+        "both.0": 0.5, "both.1": 2.0,
+    }  # fmt: skip
+    windows = run.tables["windows"].to_pylist()
+    assert min(row["time_s"] for row in windows if row["flow"] == "both.1") > 2.0
+
+
 @pytest.mark.parametrize("scheduler", ["lowest-rtt", "round-robin", "redundant"])
 @pytest.mark.parametrize("size", [1, 1460, 1461, 99_999, 3_000_000])
 def test_a_transfer_delivers_its_size_once(scheduler, size):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -199,3 +200,18 @@ def test_an_internetwork_has_ten_nodes_or_more(monkeypatch):
     assert true_distances.internetwork("barabasi-albert", 10, 3) == (10, 3, 0.2, "barabasi-albert")
     with pytest.raises(AckclockError, match=r"^nodes is 9; expected at least 10$"):
         true_distances.internetwork("as", 9)
+
+
+def test_links_of_an_internetwork_take_time_by_length_and_islands_join_the_mainland():
+    """Over the square's diagonal it is the widest round trip, over each link a millisecond more."""
+    graph = nx.Graph([(0, 1), (1, 2)])
+    nx.set_node_attributes(graph, {0: (0, 0), 1: (1, 1), 2: (1, 0.5), 3: (0.5, 1)}, "pos")
+    graph.add_node(3, pos=(0.5, 1))
+    drawn = true_distances._measure_distances(graph, 1, 0.2, "waxman")
+    half = 0.2 / 2 / 2**0.5
+    # 3 is as near to 1 as 2 is: half a side.
+    by_hand = {(0, 1): 0.201, (1, 2): half + 1e-3, (1, 3): half + 1e-3, (0, 2): 0.202 + half,
+               (2, 3): 2 * half + 2e-3}  # fmt: skip
+    for (a, b), rtt_s in by_hand.items():
+        assert drawn.rtt_s[a, b] == drawn.rtt_s[b, a] == pytest.approx(rtt_s)
+    assert (drawn.degree, drawn.names) == ((1, 3, 1, 1), ("h0", "h1", "h2", "h3"))

@@ -275,5 +275,8 @@ mod tests {
         sending.wake_others(2, Time(6));
         assert_eq!(woken(&sending), [true, true, false]);
         assert_eq!(sending.completed, Some(Time(6)));
+        // Later acknowledgements of the same, by other paths, change nothing.
+        sending.acknowledge(10, Time(9));
+        assert_eq!(sending.completed, Some(Time(6)));
     }
 }

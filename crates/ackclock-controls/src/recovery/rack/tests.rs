@@ -316,6 +316,47 @@ fn era_linux_begins_a_recovery_when_a_retransmission_is_lost_after_a_timeout() {
     }
 }
 
+/// Both the retransmission of 1 and 4, which was new, are lost: the first of them counts, whatever is found after it.
+#[test]
+fn era_linux_begins_a_recovery_when_a_new_segment_is_lost_behind_the_retransmission() {
+    let mut bench = Bench::plain();
+    bench.rack.is_linux = true;
+    bench.send(0..4);
+    bench.acknowledge(101, 1, &[]);
+    bench.rack.on_rto(&mut bench.board, at(500));
+    assert_eq!(bench.leave(500, 3.0, false).len(), 3);
+    bench.send([501, 502, 503]);
+    let digest = bench.acknowledge(603, 1, &[(2, 4), (5, 7)]);
+    assert_eq!(bench.rack.losses(), [1, 4]);
+    assert!(digest.entered.is_some());
+}
+
+/// Six were sent before it began: it ends when all six are acknowledged, not with five.
+#[test]
+fn a_recovery_lasts_until_all_that_was_sent_before_it_is_acknowledged() {
+    let mut bench = Bench::plain();
+    bench.send(0..6);
+    assert!(bench.acknowledge(104, 0, &[(1, 5)]).entered.is_some());
+    assert_eq!(bench.leave(104, 1.0, false), [Next::Retransmit(0)]);
+    bench.send([105]);
+    assert!(!bench.acknowledge(204, 5, &[]).ended);
+    assert_eq!(bench.rack.phase(), Phase::Recovery);
+    assert!(bench.acknowledge(205, 6, &[]).ended);
+}
+
+/// RFC 8985 section 6.2 step 1: what took less than the least round trip was the original; what took as long was not.
+#[test]
+fn a_retransmission_that_took_the_least_round_trip_is_the_newest_that_arrived() {
+    for (heard, newest) in [(202, 4), (203, 103)] {
+        let mut bench = Bench::plain();
+        bench.send(0..5);
+        bench.acknowledge(103, 0, &[(1, 5)]);
+        assert_eq!(bench.leave(103, 1.0, false), [Next::Retransmit(0)]);
+        bench.acknowledge(heard, 5, &[]);
+        assert_eq!(bench.rack.newest.0, at(newest), "at {heard} ms");
+    }
+}
+
 /// 4 left 50 ms before the timeout, which does not give it up, and 5 after it arrives. When the wait for reordering ends, at
 /// 450 + 101 + 25 ms, 4 is lost for the first time: that begins a recovery in Linux (`tcp_rack_reo_timeout`), and none by
 /// RFC 8985.

@@ -61,6 +61,27 @@ fn a_loss_in_the_window_of_a_mark_does_not_reduce_again() {
     }
 }
 
+/// The segment that says so (CWR) is the first that was sent after a reduction: its loss is of another window.
+#[test]
+fn a_loss_of_the_first_segment_after_a_marked_window_reduces_again() {
+    let mut setup = Setup::new("sack").segments(200).script(|packet, _| {
+        if is_first(packet, 20) {
+            Fate::Mark
+        } else if packet.flags.has(Flags::CWR) && !packet.flags.has(Flags::RETX) {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    setup.config.ecn = true;
+    setup.config.initial_window = 10;
+    setup.config.initial_ssthresh = 10.0;
+    let mut wire = setup.build().started();
+    wire.run(at(60_000));
+    let signals: Vec<Signal> = wire.log.lock().unwrap().iter().map(|e| e.signal).collect();
+    assert_eq!(signals[..2], [Signal::EcnEcho, Signal::FastRetransmit { lost: 1 }]);
+}
+
 #[test]
 fn a_paced_flow_sends_at_its_rate() {
     let mut setup = Setup::new("sack").segments(50).config(|c| c.initial_window = 100);

@@ -289,3 +289,37 @@ fn the_largest_window_is_compared_in_whole_packets() {
     flow.ack(2);
     assert_eq!(flow.window().0, 4.0);
 }
+
+#[test]
+fn the_first_packet_without_a_request_has_no_header() {
+    let change = |config: &mut TcpConfig| {
+        config.initial_window = 1;
+        (config.syn, config.mss, config.header, config.ack_size) = (false, 1000, 50, 44);
+    };
+    let sizes = |flow: &Flow| flow.out.iter().map(|packet| packet.size).collect::<Vec<_>>();
+    let mut flow = Flow::new(Variant::Reno, change, None);
+    assert_eq!(sizes(&flow), [1000]);
+    flow.ack(0);
+    assert_eq!(sizes(&flow)[0], 1050);
+    let with_request = Flow::new(
+        Variant::Reno,
+        |config| {
+            change(config);
+            config.syn = true;
+        },
+        None,
+    );
+    assert_eq!(sizes(&with_request), [44]);
+}
+
+#[test]
+fn vegas_alone_has_neither_request_nor_headers_nor_ecn() {
+    let config = TcpConfig { syn: true, header: 50, ecn: true, ..TcpConfig::of_era(Era::Ns2) };
+    let settled = |variant: Variant| {
+        let TcpConfig { syn, header, ecn, mss, .. } = variant.settle(config.clone());
+        (syn, header, ecn, mss)
+    };
+    let thresholds = crate::tcp_ns2::Thresholds { alpha: 1, beta: 3, gamma: 1 };
+    assert_eq!(settled(Variant::Vegas(thresholds)), (false, 0, false, config.mss));
+    assert_eq!(settled(Variant::Sack1), (true, 50, true, config.mss));
+}

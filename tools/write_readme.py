@@ -19,6 +19,7 @@ KINDS = {
     "cc": "congestion control",
     "recovery": "loss recovery",
     "slow_start": "slow start",
+    "credits": "credits of receivers",
     "qdisc": "queue discipline",
     "multicast": "layer controls of multicast receivers",
     "impairment": "impairments of a link",

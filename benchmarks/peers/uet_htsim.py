@@ -3,11 +3,13 @@
     python benchmarks/peers/uet_htsim.py HTSIM [--seeds 3] [--only TEXT]
 
 HTSIM is a checkout of ultraethernet/uet-htsim (the outputs are those of commit 40ccb05). Of the
-experiments in `validate_outputs` those with Ultra Ethernet's control at the sender are run, with
-the network, queues, marks and timers that its `main_uec.cpp` gives them, as a table in Markdown:
-when the last transfer ends and how many packets are sent again, published and here (the mean over
-seeds, and the least and the most). There a flow has so many entropy values, which switches hash;
-here all paths are equally likely, as CHOICES says.
+experiments in `validate_outputs` those with Ultra Ethernet's control at the sender, at the receiver
+or both are run, with the network, queues, marks and timers that its `main_uec.cpp` gives them, as a
+table in Markdown: when the last transfer ends and how many packets are sent again, published and
+here (the mean over seeds, and the least and the most). There a flow has so many entropy values,
+which switches hash; here all paths are equally likely, as CHOICES says. Left out are oversubscribed
+networks with the receiver alone: there the simulator adds a control of rates that is no part of
+Ultra Ethernet (`oversubscribed_cc.cpp`).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 DATACENTER = Path("htsim/sim/datacenter")
-OUTPUTS = ("uec_sender", "load_balancing_snd", "load_balancing_failed_snd")
+OUTPUTS = ("uec_sender", "uec_rcv", "uec_both", "load_balancing_snd", "load_balancing_failed_snd")
 RATE, PACKET, HEADER = 100e9, 4150, 64
 CHOICES = {"oblivious": "spray", "reps": "reps", "bitmap": "reps", "mixed": "reps"}
 """What is run for each of its names of path choices; `mixed` is its default."""
@@ -46,7 +48,9 @@ class Experiment(NamedTuple):
         matrix = Path(self.options["tm"]).name
         passed_over = ("tm", "end", "sender_cc_only")
         rest = {key: value for key, value in self.options.items() if key not in passed_over}
-        return " ".join([f"`{matrix}`", *(f"-{key} {Path(rest[key]).name}" for key in rest)])
+        return " ".join(
+            [f"`{matrix}`", *(f"-{key} {Path(rest[key]).name}".strip() for key in rest)]
+        )
 
 
 def read_experiments(folder: Path) -> list[Experiment]:
@@ -65,7 +69,8 @@ def read_experiments(folder: Path) -> list[Experiment]:
             options = dict(re.findall(r"-(\w+)(?: ([^-\s]\S*))?", command))
             last_us = float(_search(r"FCT Spread \S+ -> (\S+)", part))
             repeats = int(_search(r"Rtx: (\d+)", part))
-            experiments.append(Experiment(options, last_us, repeats))
+            if "receiver_cc_only" not in options or "topo" not in options:
+                experiments.append(Experiment(options, last_us, repeats))
     return experiments
 
 
@@ -190,11 +195,16 @@ def scenario_of(experiment: Experiment, folder: Path, seed: int) -> dict[str, An
     if "cwnd" in options:
         control["initial_window"] = int(options["cwnd"])
     wait_s = sizes.timer_s * flows_of_a_host
-    flow = {
+    flow: dict[str, Any] = {
         "between": {"kind": "listed", "file": str(matrix)},
         "cc": control,
         "recovery": {"kind": "rack", "tlp": False, "reo_wnd": wait_s},
     }
+    if "receiver_cc" in options or "receiver_cc_only" in options:
+        flow["credits"] = "rccc"
+        settings["tcp"] |= {"min_rto": wait_s, "max_rto": wait_s}
+    if "receiver_cc_only" in options:
+        del flow["cc"]
     choice = CHOICES[options.get("load_balancing_algo", "mixed")]
     return settings | {
         "flows": [flow],

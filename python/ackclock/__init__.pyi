@@ -1,6 +1,7 @@
 from . import (
     arrivals,
     cc,
+    credits,  # noqa: A004
     impairment,
     multicast,
     pattern,
@@ -133,6 +134,7 @@ __all__ = [
     "arrivals",
     "cc",
     "control",
+    "credits",
     "emulate",
     "fluid",
     "impairment",

@@ -4,7 +4,8 @@ mod options;
 mod telemetry;
 
 pub use options::{
-    AckFrame, FramePart, MAX_SACK_BLOCKS, MarkCounts, Options, SackBlock, TcpOptions, Timestamps,
+    AckFrame, CREDIT_UNIT, CreditOption, FramePart, MAX_SACK_BLOCKS, MarkCounts, Options,
+    SackBlock, TcpOptions, Timestamps,
 };
 
 pub use telemetry::{NO_RECORDS, PathRecords, PortRecord};
@@ -63,6 +64,9 @@ impl Flags {
     /// On an acknowledgement of TCP, which ends nothing: [`Packet::seq`] is the segment whose payload was cut off, and
     /// nothing is acknowledged.
     pub const NACK: Self = Self::FIN;
+
+    /// On an acknowledgement, which reduces nothing: it only gives credit, and acknowledges nothing new.
+    pub const GRANT: Self = Self::CWR;
 
     const ACE_SHIFT: u32 = 13;
 
@@ -212,6 +216,14 @@ impl Packet {
     pub fn timestamps(&self) -> Option<Timestamps> {
         match &self.options {
             Options::Tcp(options) => options.timestamps,
+            _ => None,
+        }
+    }
+
+    /// What it says of credit, if it does.
+    pub fn credit(&self) -> Option<CreditOption> {
+        match &self.options {
+            Options::Tcp(options) => options.credit(),
             _ => None,
         }
     }

@@ -15,9 +15,21 @@ pub const MOST_AT_ONCE: usize = if cfg!(test) { 1 << 16 } else { 1 << 22 };
 pub struct Outbox {
     packets: Vec<Packet>,
     sent: usize,
+    woken: Option<FlowId>,
 }
 
 impl Outbox {
+    /// The deadline of the end of this flow on the same host may have become earlier. Heard only of a call that sends something.
+    pub fn wake(&mut self, flow: FlowId) {
+        self.woken = Some(flow);
+    }
+
+    /// The flow whose end is to be looked at, once.
+    #[inline(always)]
+    pub fn take_woken(&mut self) -> Option<FlowId> {
+        self.woken.take()
+    }
+
     /// Sends a packet without options and returns it, so that options can be added.
     #[inline(always)]
     pub fn send(&mut self, flow: FlowId, seq: u32, size: u16, flags: Flags) -> &mut Packet {

@@ -59,6 +59,7 @@ pub fn list_algorithms() -> Value {
         "cc": crate::cc::catalogue(),
         "recovery": crate::recovery::catalogue(),
         "slow_start": crate::slow_start::catalogue(),
+        "credits": crate::credits::catalogue(),
         "qdisc": crate::qdisc::catalogue(),
         "source": crate::traffic::source::catalogue(),
         "arrivals": crate::traffic::arrivals::catalogue(),

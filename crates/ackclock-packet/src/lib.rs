@@ -13,4 +13,4 @@ use ackclock_endpoint::{columns, endpoint, outbox, record};
 use ackclock_fluid::{policy, sharing};
 use ackclock_queues::{impairment, qdisc};
 use ackclock_scenario::{scenario, topology};
-use ackclock_transport::{multicast, multipath, quic, tcp, tcp_ns2, traffic};
+use ackclock_transport::{credits, multicast, multipath, quic, tcp, tcp_ns2, traffic};

@@ -1,6 +1,7 @@
-//! Ends of flows: TCP ([`tcp`]), ns-2's TCP ([`tcp_ns2`]), QUIC ([`quic`]), receivers of multicast groups
-//! ([`multicast`]), connections over several paths ([`multipath`]), and sources without TCP, generators and patterns of traffic ([`traffic`]).
+//! Ends of flows: TCP ([`tcp`]), ns-2's TCP ([`tcp_ns2`]), QUIC ([`quic`]), credits of receivers ([`credits`]), receivers of multicast
+//! groups ([`multicast`]), connections over several paths ([`multipath`]), and sources without TCP, generators and patterns of traffic ([`traffic`]).
 
+pub mod credits;
 pub mod multicast;
 pub mod multipath;
 pub mod quic;

@@ -38,6 +38,7 @@ ROOMS = (
     "cc",
     "recovery",
     "slow_start",
+    "credits",
     "qdisc",
     "source",
     "arrivals",

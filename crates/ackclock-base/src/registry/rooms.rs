@@ -81,6 +81,7 @@ impl Room {
 pub(super) fn word(room: &str) -> &str {
     match room {
         "multicast" => "layer control",
+        "credits" => "rule of credits",
         "slow_start" => "slow start",
         room => room,
     }
@@ -105,7 +106,9 @@ pub(super) fn of_other_room(rooms: &Rooms, room: &str, name: &str, other_rooms: 
     let kinds: Vec<String> = other_rooms.iter().map(|other| format!("a {}", kind(other))).collect();
     let keys: Vec<String> = other_rooms
         .iter()
-        .filter(|other| ["cc", "recovery", "slow_start", "qdisc", "source"].contains(other))
+        .filter(|other| {
+            ["cc", "recovery", "slow_start", "credits", "qdisc", "source"].contains(other)
+        })
         .map(|key| format!("{key} = \"{name}\""))
         .collect();
     let near: Vec<String> = rooms

@@ -87,6 +87,19 @@ pub struct FramePart {
     pub size: u32,
 }
 
+/// What a packet says of the credit that a receiver gives its sender, in units of [`CREDIT_UNIT`] from the beginning of the flow,
+/// modulo 2^32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreditOption {
+    /// Of data: up to where the sender has use for credit. Of a grant: up to where it has been given.
+    pub total: u32,
+    /// Of data: it left without credit, when the timer ran out.
+    pub is_without: bool,
+}
+
+/// Bytes of a unit of credit.
+pub const CREDIT_UNIT: u64 = 256;
+
 /// Counts of ECN in an ACK frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkCounts {
@@ -113,6 +126,7 @@ enum Places {
     Queued { count: u8, blocks: [SackBlock; MAX_SACK_BLOCKS - 1], ticks: u32 },
     Counts { count: u8, blocks: [SackBlock; MAX_SACK_BLOCKS - 1], counts: MarkCounts },
     Connection { count: u8, blocks: [SackBlock; MAX_SACK_BLOCKS - 1], segment: u32 },
+    Credit { count: u8, blocks: [SackBlock; MAX_SACK_BLOCKS - 1], credit: CreditOption },
 }
 
 impl Default for Places {
@@ -136,7 +150,8 @@ impl Places {
             Self::Blocks { count, blocks } => &blocks[..usize::from(*count)],
             Self::Queued { count, blocks, .. }
             | Self::Counts { count, blocks, .. }
-            | Self::Connection { count, blocks, .. } => &blocks[..usize::from(*count)],
+            | Self::Connection { count, blocks, .. }
+            | Self::Credit { count, blocks, .. } => &blocks[..usize::from(*count)],
         }
     }
 }
@@ -171,6 +186,20 @@ impl TcpOptions {
     pub fn set_segment_of_connection(&mut self, segment: u32) {
         let (count, blocks) = fill(self.space.blocks());
         self.space = Places::Connection { count, blocks, segment };
+    }
+
+    /// Puts on what a sender or a receiver says of credit. The last block gives it its place.
+    pub fn set_credit(&mut self, credit: CreditOption) {
+        let (count, blocks) = fill(self.space.blocks());
+        self.space = Places::Credit { count, blocks, credit };
+    }
+
+    /// What it says of credit, if it does.
+    pub fn credit(&self) -> Option<CreditOption> {
+        match self.space {
+            Places::Credit { credit, .. } => Some(credit),
+            _ => None,
+        }
     }
 
     /// The number of a connection's segment, if it is there.

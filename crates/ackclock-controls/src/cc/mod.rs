@@ -15,6 +15,7 @@ pub mod loss;
 pub mod mark;
 pub mod mixed;
 pub mod model;
+pub mod none;
 pub(crate) mod rounds;
 pub mod sample;
 pub mod usage;
@@ -351,6 +352,10 @@ pub trait CongestionControl: Send {
     fn counts_marks(&self) -> bool {
         false
     }
+    /// Whether nothing but credit of the receiver holds the flow back: it is refused without.
+    fn needs_credit(&self) -> bool {
+        false
+    }
     /// Rate at which segments may leave; `None`: clocked by acknowledgements.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
@@ -435,5 +440,6 @@ crate::registry! {
         "cc/model/c4.rs" => model::c4::C4,
         "cc/model/c4_02.rs" => model::c4_02::C402,
         "cc/model/vivace.rs" => model::vivace::Vivace,
+        "cc/none.rs" => none::NoControl,
     }
 }

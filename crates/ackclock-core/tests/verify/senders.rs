@@ -1,5 +1,6 @@
 //! Senders against the equations and properties that were published with them.
 
+mod credits;
 mod quic;
 mod quic_losses;
 

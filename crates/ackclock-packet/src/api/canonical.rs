@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::{catalogue, parse, schema};
 use crate::error::Problem;
 use crate::registry::Spec;
-use crate::{cc, impairment, multicast, policy, qdisc, recovery, sharing, slow_start, traffic};
+use crate::{
+    cc, credits, impairment, multicast, policy, qdisc, recovery, sharing, slow_start, traffic,
+};
 
 /// The scenario as the core understood it, as JSON, each algorithm by its registry's name and without parameters that are
 /// at their defaults: `"reno"`, `"aimd"` and `{"kind": "aimd", "a": 1}` are the same.
@@ -92,6 +94,7 @@ fn settle_algorithm(room: &str, value: &mut Value) {
         "cc" => cc::canonical(&spec),
         "recovery" => recovery::canonical(&spec),
         "slow_start" => slow_start::canonical(&spec),
+        "credits" => credits::canonical(&spec),
         "qdisc" => qdisc::canonical(&spec),
         "source" => traffic::source::canonical(&spec),
         "arrivals" => traffic::arrivals::canonical(&spec),

@@ -328,8 +328,12 @@ pub fn explain(scenario: &Scenario, plan: &Plan) -> Explained {
                 .map_or(0, |l| l.index());
             let bottleneck_bps = plan.links[narrow].rate.bps();
             let [cc, recovery, slow_start] = match &*flow.sender {
-                PlanSender::Tcp { cc, recovery, slow_start, control, .. } => {
-                    [label_as(control, cc), label(recovery), label(slow_start)]
+                PlanSender::Tcp { cc, recovery, slow_start, control, credits, .. } => {
+                    let mut control = label_as(control, cc);
+                    if let Some(credits) = credits {
+                        control = format!("{control} + {}", label(credits));
+                    }
+                    [control, label(recovery), label(slow_start)]
                 }
                 PlanSender::Quic { cc, slow_start, control, .. } => {
                     [label_as(control, cc), "quic".to_owned(), label(slow_start)]

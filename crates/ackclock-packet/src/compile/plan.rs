@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use crate::cc::CcEnv;
+use crate::credits::CreditEnv;
 use crate::dscp::Dscp;
 use crate::era::Era;
 use crate::ids::{LinkId, NodeId};
@@ -140,6 +141,13 @@ impl Plan {
             round_trip: self.round_trip(flow) + there + back,
             era,
         }
+    }
+
+    /// What a rule of credits knows of a flow.
+    pub fn credit_env(&self, flow: &PlanFlow, wire_size: u32) -> CreditEnv {
+        let CcEnv { line_rate, round_trip, .. } = self.control_env(flow, wire_size, self.era);
+        let last_rate = flow.route.last().map_or(line_rate, |link| self.links[link.index()].rate);
+        CreditEnv { wire_size, line_rate, last_rate, round_trip }
     }
 
     /// The connection of which flow `index` is a subflow, with its number.
@@ -626,6 +634,8 @@ pub enum PlanSender {
         recovery: Spec,
         /// Slow start rule.
         slow_start: Spec,
+        /// How its receiver's host gives credit.
+        credits: Option<Spec>,
         /// Variables of ns-2's agent.
         ns2: Option<serde_json::Map<String, serde_json::Value>>,
         /// Name of the congestion control.

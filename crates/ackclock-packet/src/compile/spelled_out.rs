@@ -86,6 +86,8 @@ enum Sender<'a> {
         cc: &'a Spec,
         recovery: &'a Spec,
         slow_start: &'a Spec,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        credits: &'a Option<Spec>,
         ns2: &'a Option<serde_json::Map<String, serde_json::Value>>,
     },
     Quic {
@@ -152,8 +154,8 @@ fn spell_link<'a>(link: &'a PlanLink, nodes: &[String]) -> Link<'a> {
 
 fn spell_flow(flow: &PlanFlow) -> Flow<'_> {
     let sender = match &*flow.sender {
-        PlanSender::Tcp { cc, recovery, slow_start, ns2, .. } => {
-            Sender::Tcp { cc, recovery, slow_start, ns2 }
+        PlanSender::Tcp { cc, recovery, slow_start, credits, ns2, .. } => {
+            Sender::Tcp { cc, recovery, slow_start, credits, ns2 }
         }
         PlanSender::Quic { cc, slow_start, .. } => Sender::Quic { cc, slow_start },
         PlanSender::Source { source, .. } => Sender::Source { source },

@@ -11,6 +11,7 @@
 //! and the algorithms' parameters do shows in a trial (`packet/setup/trial.rs`).
 
 use super::plan::{Plan, PlanConnection, PlanFlow, PlanLink, PlanSender};
+use crate::credits;
 use crate::ids::{FlowId, LinkId};
 use crate::scenario::{FrameStream, Scheduler};
 use crate::tcp::Supply;
@@ -148,7 +149,7 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
         };
         match &*flow.sender {
             PlanSender::Tcp { .. } | PlanSender::Quic { .. } => {
-                want.answers = 1.0 / f64::from(flow.tcp.delayed_ack.max(1));
+                want.answers = 1.0 / f64::from(flow.tcp.delayed_ack.max(1)) + grants(plan, flow);
                 want.setup = if flow.tcp.syn && active_s > 0.0 { 1.0 } else { 0.0 };
                 let sizes = [flow.tcp.wire_size(), flow.tcp.ack_size].map(f64::from);
                 want.rtt_s = round_trip(plan, flow, rates, sizes);
@@ -185,6 +186,13 @@ fn wants(plan: &Plan, rates: &[f64]) -> Vec<Want> {
         want
     };
     (0..plan.flows.len()).map(want).collect()
+}
+
+/// Grants for each packet of a flow whose receiver gives credit; none if the rule's parameters are wrong, which the check reports.
+fn grants(plan: &Plan, flow: &PlanFlow) -> f64 {
+    let PlanSender::Tcp { credits: Some(spec), .. } = &*flow.sender else { return 0.0 };
+    let env = plan.credit_env(flow, flow.tcp.wire_size());
+    credits::build(spec, &env, &flow.path).map_or(0.0, |rule| rule.grants_per_packet())
 }
 
 /// By flow, the segments of its connection that a subflow sends at most: of a finite one, as fast as its narrowest link lets it

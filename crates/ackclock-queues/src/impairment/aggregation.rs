@@ -71,7 +71,11 @@ impl Impairment for Aggregation {
         }
         let frames = fate.release.0.div_ceil(self.interval);
         fate.release = Time(frames.saturating_mul(self.interval));
-        fate.replaces_ack |= self.thin_acks && packet.is_ack() && !packet.flags.has(Flags::SYN);
+        fate.replaces_ack |= self.thin_acks
+            && packet.is_ack()
+            && ![Flags::SYN, Flags::NACK, Flags::GRANT]
+                .into_iter()
+                .any(|flag| packet.flags.has(flag));
     }
 }
 

@@ -98,6 +98,11 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-room" = "slow_start"))]
     pub slow_start: Option<Spec>,
+    /// The receiving host gives credit for what is sent, by this rule. Beside it `cc` may be left out: then nothing but credit holds
+    /// the flow back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-room" = "credits"))]
+    pub credits: Option<Spec>,
     /// An unresponsive source (`cbr`, `pareto-on-off`, ...) in place of TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-room" = "source"))]

@@ -500,6 +500,11 @@ impl Receiver {
         self.next
     }
 
+    /// Segments that have come, each counted once.
+    pub(crate) fn arrived_segments(&self) -> u32 {
+        (self.received - self.duplicates) as u32
+    }
+
     /// Acknowledges at once what waits to be acknowledged.
     pub(crate) fn acknowledge_now(&mut self, ctx: &mut EndpointCtx<'_>) {
         self.acknowledge(Flags::default(), None, ctx);

@@ -86,6 +86,11 @@ impl Transfer {
         nxt < self.available && now <= self.stop
     }
 
+    /// Segments beyond `nxt` that the application has handed over.
+    pub(crate) fn left(&self, nxt: u32) -> u32 {
+        self.available.saturating_sub(nxt)
+    }
+
     /// Whether no segment beyond `nxt` will ever leave.
     #[inline]
     pub(crate) fn nothing_left(&self, nxt: u32, now: Time) -> bool {

@@ -38,6 +38,7 @@ LEFT_OUT = {
     "lia": "on one path it is Reno",
     "olia": "on one path it is Reno",
     "balia": "on one path it is Reno",
+    "none": "it is no control: credits of the receiver hold the flow back",
 }
 """Controls that are no class, and why."""
 

@@ -62,7 +62,7 @@ fn cases() -> Vec<(String, Value)> {
         change(&mut case);
         cases.push((name, case));
     };
-    for control in cc::names() {
+    for control in cc::names().into_iter().filter(|&control| control != "none") {
         add(format!("cc {control}"), &|case| {
             for flow in 0..2 {
                 case["flows"][flow]["cc"] = json!(control);
@@ -169,6 +169,17 @@ fn cases() -> Vec<(String, Value)> {
     ];
     for (name, control, net, more) in centres {
         cases.push((format!("data centre: {name}"), data_centre(net, control, more)));
+    }
+    for (rule, control) in [("rccc", "nscc"), ("rccc", "none"), ("homa", "none")] {
+        let trims = json!({ "qdisc": { "kind": "trim" } });
+        let sprays = json!({ "equal_paths": "spray" });
+        let mut case = data_centre(trims, control, sprays);
+        case["tcp"]["trimming"] = json!(true);
+        for flow in case["flows"].as_array_mut().unwrap() {
+            flow["credits"] = json!(rule);
+            flow["recovery"] = json!({ "kind": "rack", "tlp": false, "reo_wnd": "10 ms" });
+        }
+        cases.push((format!("data centre: credits {rule}, {control}"), case));
     }
     cases
 }

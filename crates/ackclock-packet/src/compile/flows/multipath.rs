@@ -107,6 +107,7 @@ impl Context<'_> {
             ("every", flow.every.is_some()),
             ("app", flow.app.is_some()),
             ("media", flow.media.is_some()),
+            ("credits", flow.credits.is_some()),
             ("tcp.optimistic_acks", tcp.optimistic_acks.is_some()),
             ("tcp.ecn_echo", !tcp.ecn_echo),
             ("tcp.trimming", tcp.trimming),

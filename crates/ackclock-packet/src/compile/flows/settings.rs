@@ -12,7 +12,7 @@ use crate::scenario::{Flow, FrameStream, Guest, Media, QuicOptions, TcpOptions, 
 use crate::tcp::TcpConfig;
 use crate::traffic::source::{self, Bundles, PacketSizes, SourceEnv};
 use crate::units::{BitRate, Bytes, Span};
-use crate::{cc, recovery, slow_start};
+use crate::{cc, credits, recovery, slow_start};
 
 /// Least packet threshold of QUIC where packets are sprayed.
 const SPRAYED_THRESHOLD: u32 = 1000;
@@ -94,6 +94,7 @@ impl Context<'_> {
             }
         }
         self.check_trimming(definition);
+        self.check_credits(definition);
         self.streams(definition, size);
         self.transport(definition);
         self.guest(definition);
@@ -108,6 +109,7 @@ impl Context<'_> {
                 ("cc", flow.cc.is_some()),
                 ("recovery", flow.recovery.is_some()),
                 ("slow_start", flow.slow_start.is_some()),
+                ("credits", flow.credits.is_some()),
                 ("size", size.is_some()),
                 ("guest", flow.guest.is_some()),
             ] {
@@ -148,6 +150,7 @@ impl Context<'_> {
             ("transport", flow.transport == Some(Transport::Tcp)),
             ("cc", flow.cc.is_some()),
             ("slow_start", flow.slow_start.is_some()),
+            ("credits", flow.credits.is_some()),
             ("app", flow.app.is_some()),
             ("media", flow.media.is_some()),
             ("streams", flow.streams.is_some()),
@@ -274,6 +277,37 @@ impl Context<'_> {
         }
     }
 
+    /// Refuses credit where the receiver is not one that gives some.
+    fn check_credits(&mut self, definition: &Definition<'_>) {
+        let Definition { flow, path, sender, tcp, .. } = definition;
+        let has_credit = flow.credits.is_some() && flow.source.is_none() && flow.guest.is_none();
+        let era = self.scenario.era;
+        let message = match &**sender {
+            PlanSender::Quic { .. } if has_credit => {
+                "is of receivers of TCP; expected transport = \"tcp\" beside it".to_owned()
+            }
+            PlanSender::Tcp { .. } if has_credit && era.is_ns2() => {
+                let name = era.name();
+                format!("is what era {name} has not; expected era rfc or linux beside it")
+            }
+            _ => String::new(),
+        };
+        if !message.is_empty() {
+            self.wrong(format!("{path}.credits"), message);
+        }
+        for (key, is_set) in [
+            ("optimistic_acks", tcp.optimistic_acks.is_some()),
+            ("ecn_echo", !tcp.ecn_echo),
+            ("aqt", tcp.aqt),
+        ] {
+            if has_credit && is_set {
+                let message = "does not go together with credits, whose receivers follow the rules and whose packets have no \
+                               room for more; expected one of them";
+                self.wrong(format!("{path}.tcp.{key}"), message);
+            }
+        }
+    }
+
     /// Refuses what takes packets for lost that others have overtaken, or that reads the ports of one path, for a flow whose
     /// packets are sprayed.
     pub(super) fn check_sprayed_flow(&mut self, definition: &Definition<'_>) {
@@ -338,7 +372,11 @@ impl Context<'_> {
             };
         }
         // Today's hosts run CUBIC over SACK; ns-2's Agent/TCP users of the time AIMD over Reno.
-        let usual = if era.is_ns2() { "aimd" } else { "cubic" };
+        let usual = match &flow.credits {
+            Some(_) => "none",
+            None if era.is_ns2() => "aimd",
+            None => "cubic",
+        };
         let cc = flow.cc.clone().unwrap_or_else(|| usual.into());
         let usual = match era {
             Era::Rfc | Era::Quic => "sack",
@@ -359,6 +397,10 @@ impl Context<'_> {
             cc: cc.by_registry_name(cc::registry_name),
             recovery: recovery.by_registry_name(recovery::registry_name),
             slow_start: slow_start.by_registry_name(slow_start::registry_name),
+            credits: flow
+                .credits
+                .as_ref()
+                .map(|credits| credits.by_registry_name(credits::registry_name)),
             ns2,
         }
     }

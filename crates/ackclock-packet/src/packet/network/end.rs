@@ -170,7 +170,8 @@ impl Paths {
             let path = data.partition_point(|&begin| begin as usize <= arrived.route()) - 1;
             let flags = arrived.flags();
             let is_clear = !flags.has(Flags::CE) && !flags.has(Flags::TRIMMED);
-            for answer in answers {
+            // A grant says nothing of what has just come.
+            for answer in answers.iter_mut().filter(|answer| !answer.flags.has(Flags::GRANT)) {
                 answer.set_echoed_path(path as u32, is_clear);
             }
         }

@@ -1,5 +1,6 @@
 //! Builds the two endpoints of a planned flow.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -8,10 +9,11 @@ use crate::cc::coupled::Siblings;
 use crate::cc::delay::vegas::{Vegas, VegasParams};
 use crate::cc::{self, CcEnv, CongestionControl};
 use crate::compile::{Plan, PlanConnection, PlanFlow, PlanSender};
+use crate::credits::{self, Allowance, CreditedReceiver, Host, Spending};
 use crate::endpoint::Endpoint;
 use crate::era::Era;
 use crate::error::{Problem, suggestion};
-use crate::ids::FlowId;
+use crate::ids::{FlowId, LinkId};
 use crate::multicast::{self, ControlEnv};
 use crate::multipath::{ReceivingSide, SendingSide, SubflowReceiver, SubflowSender};
 use crate::packet::setup::custom::{Custom, EndsEnv, Place};
@@ -35,6 +37,7 @@ pub(crate) struct Builder<'a> {
     plan: &'a Plan,
     custom: &'a dyn Custom,
     bundles: Bundles,
+    hosts: Hosts,
     /// The number of the connection whose subflows are being built, and the places of those that are left.
     connection: Option<(usize, Vec<SendingSide>, Vec<ReceivingSide>)>,
     /// The last TCP flow whose sender was built, and what its receiver needed to know.
@@ -45,6 +48,46 @@ pub(crate) struct Builder<'a> {
 struct Receives {
     config: Arc<TcpConfig>,
     sack: bool,
+    credit: Option<Allowance>,
+}
+
+/// The hosts that give credit: the link over which flows reach each, and the rule.
+#[derive(Default)]
+struct Hosts(HashMap<LinkId, Vec<(Spec, Host)>>);
+
+impl Hosts {
+    /// Builds the receiver of a flow whose sender needs credit. Flows that reach a host over one link and have the same rule share it.
+    fn build(
+        &mut self,
+        plan: &Plan,
+        index: u32,
+        receives: &Receives,
+        allowance: &Allowance,
+    ) -> Option<Box<dyn Endpoint>> {
+        let flow = &plan.flows[index as usize];
+        let PlanSender::Tcp { credits: Some(spec), .. } = &*flow.sender else { return None };
+        let hosts = self.0.entry(flow.route.last().copied()?).or_default();
+        let shared = hosts.iter().find(|(rule, _)| rule == spec).map(|(_, host)| host.clone());
+        let host = if let Some(host) = shared {
+            host
+        } else {
+            // It was built for the sender without a problem.
+            let env = plan.credit_env(flow, full_packet(flow));
+            let host = Host::new(credits::build(spec, &env, "").ok()?);
+            hosts.push((spec.clone(), host.clone()));
+            host
+        };
+        let receiver = tcp::Receiver::new(&receives.parts(FlowId(index), flow.size));
+        let sizes = [flow.tcp.mss, full_packet(flow), flow.tcp.ack_size];
+        let id = FlowId(index);
+        let credited = CreditedReceiver::new(receiver, &host, id, flow.size, sizes, allowance);
+        Some(Box::new(credited))
+    }
+}
+
+/// Bytes on the wire of a full segment, with its options.
+fn full_packet(flow: &PlanFlow) -> u32 {
+    flow.tcp.wire_size() + if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 }
 }
 
 impl Receives {
@@ -60,7 +103,24 @@ impl Receives {
 impl<'a> Builder<'a> {
     /// For the flows of a plan.
     pub(crate) fn new(plan: &'a Plan, custom: &'a dyn Custom) -> Self {
-        Self { plan, custom, bundles: Bundles::default(), connection: None, last: None }
+        Self {
+            plan,
+            custom,
+            bundles: Bundles::default(),
+            hosts: Hosts::default(),
+            connection: None,
+            last: None,
+        }
+    }
+
+    /// The receiver of flow `index`.
+    fn build_receiver(&mut self, index: u32, receives: &Receives) -> Box<dyn Endpoint> {
+        let credited = match &receives.credit {
+            Some(allowance) => self.hosts.build(self.plan, index, receives, allowance),
+            None => None,
+        };
+        let size = self.plan.flows[index as usize].size;
+        credited.unwrap_or_else(|| receives.build(FlowId(index), size))
     }
 
     /// Builds the sender and the receiver of flow `index`, if they are wanted. Where a sender is not, and the last one had
@@ -79,20 +139,21 @@ impl<'a> Builder<'a> {
             && let Some((last, receiver_setup)) = &self.last
             && Arc::ptr_eq(&last.sender, &flow.sender)
             && Arc::ptr_eq(&last.tcp, &flow.tcp)
+            && receiver_setup.credit.is_none()
         {
             let receiver = receives.then(|| receiver_setup.build(FlowId(index), flow.size));
             return Ok((None, receiver));
         }
         self.last = None;
         let (sender, receiver): Pair = match &*flow.sender {
-            PlanSender::Tcp { cc, recovery, slow_start, ns2: None, control }
+            PlanSender::Tcp { cc, recovery, slow_start, ns2: None, control, .. }
                 if !self.plan.era.is_ns2() =>
             {
                 let id = FlowId(index);
                 let algorithms = [cc, recovery, slow_start];
                 let (sender, receiver_setup) =
                     build_rfc_sender(self.plan, flow, id, algorithms, control, self.custom, None)?;
-                let receiver = receives.then(|| receiver_setup.build(id, flow.size));
+                let receiver = receives.then(|| self.build_receiver(index, &receiver_setup));
                 self.last = Some((flow, receiver_setup));
                 (Some(Box::new(sender)), receiver)
             }
@@ -176,7 +237,7 @@ pub(crate) fn build(
             let settings = (config, control, streams.as_ref());
             build_quic_pair(plan, flow, id, [cc, slow_start], settings, custom)
         }
-        PlanSender::Tcp { cc, recovery, slow_start, ns2, control } if !plan.era.is_ns2() => {
+        PlanSender::Tcp { cc, recovery, slow_start, ns2, control, .. } if !plan.era.is_ns2() => {
             if ns2.is_some() {
                 let message = "sets variables of ns-2's agents; expected an ns-2 era beside it";
                 return Err(vec![Problem::new(format!("{}.tcp.ns2", flow.path), message)]);
@@ -202,8 +263,7 @@ fn build_rfc_sender(
     custom: &dyn Custom,
     siblings: Option<Siblings>,
 ) -> Result<(Sender, Receives), Vec<Problem>> {
-    let options = if flow.tcp.timestamps { TIMESTAMP_BYTES } else { 0 };
-    let wire_size = flow.tcp.wire_size() + options;
+    let wire_size = full_packet(flow);
     let env = plan.control_env(flow, wire_size, plan.era);
     let recovery_env = RecoveryEnv { limited_transmit: flow.tcp.limited_transmit, era: plan.era };
     let path = |key: &str| format!("{}.{key}", flow.path);
@@ -235,7 +295,19 @@ fn build_rfc_sender(
     } else {
         Arc::clone(&flow.tcp)
     };
-    let sender = Sender::new(SenderParts {
+    let credit = match &*flow.sender {
+        PlanSender::Tcp { credits: Some(spec), .. } => {
+            let rule = credits::build(spec, &plan.credit_env(flow, wire_size), &path("credits"))?;
+            Some(rule.allowance())
+        }
+        _ if built_control.needs_credit() => {
+            let message =
+                format!("{control} holds nothing back by itself; expected credits beside it");
+            return Err(vec![Problem::new(path("cc"), message)]);
+        }
+        _ => None,
+    };
+    let mut sender = Sender::new(SenderParts {
         flow: id,
         config: Arc::clone(&config),
         size: flow.size,
@@ -246,7 +318,10 @@ fn build_rfc_sender(
         recovery: made_recovery,
         slow_start: made_slow_start,
     });
-    Ok((sender, Receives { config, sack }))
+    if let Some(allowance) = credit {
+        sender.use_credit(Spending::new(allowance, wire_size));
+    }
+    Ok((sender, Receives { config, sack, credit }))
 }
 
 /// Builds a QUIC sender and receiver.
@@ -300,6 +375,12 @@ fn build_quic_pair(
     } else {
         Arc::clone(config)
     };
+    if built_control.needs_credit() {
+        let message = format!(
+            "{control} needs credit, which receivers of QUIC do not give; expected transport = \"tcp\""
+        );
+        return Err(vec![Problem::new(path, message)]);
+    }
     if built_control.needs_ecn_counts() && !config.ecn {
         let message = format!("{control} needs counts of ECN marks, expected ecn = true");
         return Err(vec![Problem::new(format!("{}.quic.ecn", flow.path), message)]);
@@ -384,6 +465,11 @@ fn build_ns2_pair(
             "{} needs counts of ECN marks, which ns-2's sinks do not report; expected era rfc",
             cc.kind()
         );
+        return Err(vec![Problem::new(path("cc"), message)]);
+    }
+    if control.needs_credit() {
+        let message =
+            format!("{} needs credit, which ns-2's sinks do not give; expected era rfc", cc.kind());
         return Err(vec![Problem::new(path("cc"), message)]);
     }
     if control.wants_samples() {

@@ -125,6 +125,9 @@ impl<C: Clock> Sim<C> {
                 self.send_over_paths(p, index, now);
             }
             self.flows.outbox.clear();
+            if let Some(flow) = self.flows.outbox.take_woken() {
+                self.arm_timer(p, 2 * flow.index() + index % 2, now);
+            }
         }
         self.arm_timer(p, index, now);
         if self.flows.ends[index].noted != End::UNNOTED {

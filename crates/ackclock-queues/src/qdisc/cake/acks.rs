@@ -67,7 +67,10 @@ fn ecn(packet: &Packet) -> u16 {
 }
 
 fn is_redundant(old: &Packet, new: &Packet) -> bool {
-    let is_pure = old.is_ack() && !old.flags.has(Flags::SYN) && !new.flags.has(Flags::SYN);
+    let is_other = |packet: &Packet| {
+        [Flags::SYN, Flags::NACK, Flags::GRANT].into_iter().any(|flag| packet.flags.has(flag))
+    };
+    let is_pure = old.is_ack() && !is_other(old) && !is_other(new);
     let (olds, news) = (old.sack_blocks(), new.sack_blocks());
     let lies_in_new = |&(from, to): &SackBlock| {
         from >= old.seq && news.iter().any(|&(start, end)| start <= from && to <= end)

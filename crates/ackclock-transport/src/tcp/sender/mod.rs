@@ -47,6 +47,7 @@ use std::mem::offset_of;
 use std::sync::Arc;
 
 use crate::cc::{Congestion, CongestionControl, Signal, Window};
+use crate::credits::Spending;
 use crate::endpoint::{Deadline, Endpoint, EndpointCtx, Snapshot};
 use crate::era::Era;
 use crate::ids::FlowId;
@@ -168,6 +169,8 @@ pub struct Sender {
     sampler: Option<Box<Sampler>>,
     /// For recoveries that mark losses: segments that the block in hand newly reports.
     marks: Option<Vec<u32>>,
+    /// Where the receiver gives credit.
+    credit: Option<Box<Spending>>,
     /// Where needless repairs are to be found out.
     undo: Option<Box<Undo>>,
     /// Era linux: how the window is reduced where the recovery marks losses and no model of the path sets it.
@@ -230,6 +233,7 @@ impl Sender {
             follows_slow_start: slow_start.acts_beyond_growth(),
             losses_followed: 0,
             marks: recovery.marks_losses().then(Vec::new),
+            credit: None,
             undo: Undo::is_wanted(&config).then(Box::default),
             reduction: (config.era == Era::Linux && recovery.marks_losses() && !cc.wants_samples())
                 .then(Box::default),
@@ -281,6 +285,12 @@ impl Sender {
             self.send(ctx, u32::MAX);
             self.finish_call(ctx);
         }
+    }
+
+    /// It sends what this lets it send, besides the window.
+    pub fn use_credit(&mut self, credit: Spending) {
+        self.credit = Some(Box::new(credit));
+        self.tracks = true;
     }
 
     /// The scoreboard, for checks.
@@ -456,14 +466,25 @@ impl Endpoint for Sender {
         if let Some(clocks) = packet.timestamps() {
             self.peer_clock = clocks.receiver;
         }
-        if self.tracks && self.config.accecn && !packet.flags.has(Flags::NACK) {
+        let is_grant = packet.flags.has(Flags::GRANT);
+        if self.tracks && self.config.accecn && !packet.flags.has(Flags::NACK) && !is_grant {
             self.count_marks(&mut packet, ctx.now);
         }
+        if self.stage == Stage::Open
+            && self.tracks
+            && let Some(credit) = &mut self.credit
+        {
+            credit.hear(packet.credit());
+        }
         match self.stage {
+            Stage::Open if is_grant => self.on_grant(ctx),
             Stage::Open if packet.flags.has(Flags::NACK) => self.on_nack(&packet, ctx),
             Stage::Open if !packet.flags.has(Flags::SYN) => self.on_ack(&packet, ctx),
             Stage::Opening if packet.flags.has(Flags::SYN) => self.on_request_answered(ctx),
             _ => {}
+        }
+        if self.tracks {
+            self.note_answer(ctx.now);
         }
         self.finish_call(ctx);
     }

@@ -57,13 +57,20 @@ impl Sender {
                 }
                 return;
             }
-            let new_data = burst > 0 && self.may_send_new(now);
+            let mut new_data = burst > 0 && self.may_send_new(now);
+            if self.tracks && self.credit.is_some() {
+                if self.waits_for_credit(now) {
+                    return;
+                }
+                new_data &= self.has_credit(false);
+            }
             if new_data && self.board.outstanding() == 0 {
                 self.restart_after_idle(now);
             }
             let mut offer = Offer { cwnd: self.window.cwnd, new_data, window_meters: false };
             if self.tracks {
-                offer.window_meters = self.sampler.is_some() || self.is_reducing();
+                offer.window_meters =
+                    self.sampler.is_some() || self.is_reducing() || self.credit.is_some();
                 if offloads {
                     bursts.note(burst, ctx.out);
                     if new_data && burst == bursts.end {
@@ -288,6 +295,7 @@ impl Sender {
         if self.config.frame_acks && self.transfer.ends_frame(seq) {
             flags.set(Flags::PUSH);
         }
+        let lost = if self.tracks { self.lost_segments() } else { 0 };
         let mut size = (payload + self.config.header) as u16;
         let mut clocks = None;
         if self.config.timestamps {
@@ -301,6 +309,12 @@ impl Sender {
         if self.config.aqt {
             packet.set_queued(Span::ZERO);
         }
+        if self.tracks
+            && let Some(credit) = &mut self.credit
+        {
+            let left = [self.transfer.left(self.board.nxt()), lost];
+            packet.options.tcp_mut().set_credit(credit.spend(flags.has(Flags::RETX), left));
+        }
         if self.config.trimming {
             packet.flags.set(Flags::TRIMMABLE);
         }
@@ -312,6 +326,46 @@ impl Sender {
         }
         self.cc.on_sent(ctx.now, in_flight);
         size
+    }
+
+    /// Segments that are known to be lost and have not been sent again.
+    fn lost_segments(&self) -> u32 {
+        let board = &self.board;
+        board.outstanding().saturating_sub(board.pipe()).saturating_sub(board.sacked_count())
+    }
+
+    fn has_credit(&self, is_repeat: bool) -> bool {
+        self.credit.as_ref().is_none_or(|credit| credit.allows(is_repeat))
+    }
+
+    /// Whether nothing at all leaves before there is credit. The timer runs meanwhile, so that the loss of a grant ends nothing.
+    #[inline(never)]
+    fn waits_for_credit(&mut self, now: Time) -> bool {
+        let (is_idle, is_over) = (self.board.outstanding() == 0, self.nothing_left(now));
+        if self.has_credit(false) || is_idle && (is_over || !self.may_send_new(now)) {
+            return false;
+        }
+        if self.board.pipe() == 0 {
+            // Others may be before this flow, for longer than a round trip.
+            let wait = self.config.initial_rto.max(self.rto.timeout());
+            self.retransmission = Deadline { at: now + wait, armed: now };
+        }
+        !self.has_credit(true)
+    }
+
+    /// The receiver has given credit.
+    pub(super) fn on_grant(&mut self, ctx: &mut EndpointCtx<'_>) {
+        if self.board.pipe() == 0 {
+            self.retransmission = Deadline::NEVER;
+        }
+        self.send(ctx, u32::MAX);
+    }
+
+    /// With credit the timer is for the silence of the receiver: a segment that is known to be lost may wait long for its turn.
+    pub(super) fn note_answer(&mut self, now: Time) {
+        if self.credit.is_some() && self.stage == Stage::Open && self.board.pipe() > 0 {
+            self.arm_retransmission_timer(now);
+        }
     }
 
     /// Sends the connection request, the first time or `again`.

@@ -227,6 +227,9 @@ impl Sender {
             // @src rfc5681#3.1: a segment that times out again leaves ssthresh alone.
             self.window.ssthresh = ssthresh;
         }
+        if let Some(credit) = &mut self.credit {
+            credit.exempt_one();
+        }
         // The first repair need not wait for the pacer; what it owes stays.
         self.unpaced = true;
         self.send(ctx, u32::MAX);

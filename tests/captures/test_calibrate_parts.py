@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from ackclock.captures.calibrate import replay as replaying
 from ackclock.captures.calibrate.alternatives import Alternative
+from ackclock.captures.calibrate.calibration import Calibration
+from ackclock.captures.calibrate.candidates import KINDS as QUEUES
 from ackclock.captures.calibrate.estimate import EstimatedValue, PathEstimate, _queues_near
 from ackclock.captures.calibrate.evidence import Evidence, gather
 from ackclock.captures.calibrate.observation import observe_evidence
+from ackclock.captures.calibrate.replay import Distance, score
 from ackclock.captures.calibrate.scenario import Draw, draw_from, scenario_of
+from ackclock.captures.calibrate.search import NOT_KNOWN
 from ackclock.captures.trace import EVENTS, KINDS, FlowTrace, columns
 
 NONE = np.empty(0)
@@ -125,3 +131,34 @@ def test_a_full_packet_is_that_of_the_largest_payload_however_few_there_are():
     evidence = gather(flow)
     assert evidence.size_bytes == 1052
     assert evidence.ratio == pytest.approx((2300 + 5 * 52) / 2300)
+
+
+def test_a_distance_is_at_most_one_for_each_quantity():
+    """By hand: a tenth off and all of it; losses by their decimal logarithm."""
+    tenth = Distance("goodput", 10.0, 9.0, is_near=True)
+    far = Distance("round trip, median", 0.1, 5.0, is_near=False)
+    unknown = Distance("round trip, p95", None, 0.1, is_near=None)
+    assert score([tenth]) == pytest.approx(0.1)
+    assert score([tenth, far, unknown]) == pytest.approx(1.1)
+    half = Distance("lost", 0.01, 0.02, is_near=True)
+    # A hundred-thousandth is added to both, so that none lost has a logarithm.
+    assert score([half]) == score([Distance("lost", 0.02, 0.01, is_near=True)])
+    assert score([half]) == pytest.approx(math.log10(0.02001 / 0.01001))
+    assert score([Distance("lost", 0.0, 0.5, is_near=False)]) == 1
+    assert score([Distance("goodput", 0.0, 9.0, is_near=False)]) == 0
+
+
+def test_a_queue_is_named_or_the_three_that_are_likeliest_are():
+    def queue(kind, chances):
+        calibration = SimpleNamespace(
+            fit=SimpleNamespace(kind=kind, kinds=chances), path=SimpleNamespace(drop="aqm")
+        )
+        return Calibration._queue(calibration)
+
+    first, second, third, fourth = list(QUEUES)[:4]
+    chances = {first: 0.4, second: 0.3, third: 0.2, fourth: 0.1}
+    names = [QUEUES[kind] for kind in chances]
+    assert queue(first, chances) == f"{names[0]} 0.40"
+    likely = f"{names[0]} 0.40, {names[1]} 0.30, {names[2]} 0.20"
+    assert queue(NOT_KNOWN, chances) == f"{NOT_KNOWN} ({likely})"
+    assert queue(NOT_KNOWN, {}) == f"{NOT_KNOWN} (drops: aqm)"

@@ -162,3 +162,27 @@ def test_a_queue_is_named_or_the_three_that_are_likeliest_are():
     likely = f"{names[0]} 0.40, {names[1]} 0.30, {names[2]} 0.20"
     assert queue(NOT_KNOWN, chances) == f"{NOT_KNOWN} ({likely})"
     assert queue(NOT_KNOWN, {}) == f"{NOT_KNOWN} (drops: aqm)"
+
+
+def test_the_rows_of_a_path_are_in_order_and_a_bucket_is_before_random_loss():
+    ten = EstimatedValue(10e6, 9e6, 11e6)
+    path = PathEstimate(rate_bps=ten, bucket_bytes=EstimatedValue(3e4, 2e4, 4e4))
+    nearest = SimpleNamespace(kind="shaper", burst_bytes=9e4)
+    fit = SimpleNamespace(kind="shaper", nearest=nearest, interval=lambda of: of(nearest))
+    calibration = SimpleNamespace(
+        path=path, fit=fit, sent_by="cubic", _others=lambda: "none", _queue=lambda: "shaper 0.9"
+    )
+    head, rows = Calibration._path_rows(calibration)
+    assert [name for name, _ in rows] == [
+        "sent by", "bottleneck rate", "spread of busy rates", "traffic of others",
+        "base round trip", "buffer", "queue", "bucket of tokens", "random loss",
+    ]  # fmt: skip
+    assert dict(rows)["bucket of tokens"].startswith("30 kB")
+    assert dict(rows)["random loss"] == "not known"
+    assert len(head) == 2
+    # Another kind has no bucket; a link that others share has both rates.
+    fit.kind = "drop-tail"
+    path.capacity_bps = EstimatedValue(20e6, 19e6, 21e6)
+    _, rows = Calibration._path_rows(calibration)
+    assert [name for name, _ in rows[1:3]] == ["bottleneck rate", "of it this flow had, while busy"]
+    assert "bucket of tokens" not in dict(rows)

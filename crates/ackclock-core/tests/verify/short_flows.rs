@@ -82,6 +82,21 @@ fn a_first_ssthresh_that_switches_the_slow_start_rule_off_is_reported() {
 }
 
 #[test]
+fn acknowledgements_of_more_packets_than_their_counter_counts_are_reported() {
+    let warnings = |cc: &str, accecn: bool, delayed_ack: u32| {
+        let tcp = json!({"accecn": accecn, "delayed_ack": delayed_ack});
+        let flow = json!({"cc": cc, "tcp": tcp, "size": 146_000});
+        ackclock_core::compile::warnings(&transfer(json!({}), flow, json!({}), 2.0).plan)
+    };
+    let sentence = "flow f0 has one acknowledgement for 16 packets, and accurate ECN, whose counter says up to 7 marks: more \
+                    packets count as marked though none was; expected delayed_ack of at most 7";
+    assert_eq!(warnings("dctcp", true, 16), [sentence]);
+    // SCReAM has accurate ECN whatever the settings say.
+    assert_eq!(warnings("scream", false, 16), [sentence]);
+    assert!(warnings("dctcp", true, 7).is_empty() && warnings("cubic", false, 16).is_empty());
+}
+
+#[test]
 fn listed_acknowledgements_are_dropped_on_their_way_back() {
     let outcome = transfer(json!({"back_drop": [1, 3]}), json!({"size": 146_000}), json!({}), 5.0);
     assert_eq!((outcome.flow(0).lost_data, outcome.flow(0).lost_acks), (0, 2));

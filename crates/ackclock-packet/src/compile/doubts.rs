@@ -1,17 +1,19 @@
 //! What is possible, but hardly meant: packets that no link of their way takes, flows that never start,
-//! weights of acknowledgements, slow start rules that never act.
+//! weights of acknowledgements, slow start rules that never act, counts of marks that wrap.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::plan::{Direction, Plan, PlanFlow, PlanSender};
+use crate::cc;
 
 /// One sentence for each kind of doubt and place of it.
 pub(super) fn warnings(plan: &Plan) -> Vec<String> {
     let mut warnings = oversize(plan);
     warnings.extend(weights(plan));
     warnings.extend(idle_slow_start(plan));
+    warnings.extend(counts_that_wrap(plan));
     let late: Vec<&PlanFlow> = plan.flows.iter().filter(|f| f.start >= plan.duration).collect();
     if let Some(first) = late.first() {
         warnings.push(format!(
@@ -72,6 +74,30 @@ fn idle_slow_start(plan: &Plan) -> Option<String> {
         some(first, flows.len(), "has", "have"),
         first.tcp.initial_ssthresh,
         rule(first)?,
+    ))
+}
+
+/// Most packets of which one acknowledgement's field of three bits says how many were marked (RFC 9768 section 3.2.2.5.1).
+const MOST_COUNTED: u32 = 7;
+
+/// Flows over TCP whose acknowledgements may cover more packets than AccECN's field counts: the sender takes all that may have been
+/// marked for marked.
+fn counts_that_wrap(plan: &Plan) -> Option<String> {
+    let wraps = |flow: &&PlanFlow| {
+        let PlanSender::Tcp { cc, .. } = &*flow.sender else { return false };
+        let counts = || {
+            let env = plan.control_env(flow, flow.tcp.wire_size(), plan.era);
+            cc::build(cc, &env, &flow.path).is_ok_and(|control| control.counts_marks())
+        };
+        flow.tcp.delayed_ack > MOST_COUNTED && (flow.tcp.accecn || counts())
+    };
+    let flows: Vec<&PlanFlow> = plan.flows.iter().filter(wraps).collect();
+    let first = flows.first()?;
+    Some(format!(
+        "{} one acknowledgement for {} packets, and accurate ECN, whose counter says up to {MOST_COUNTED} marks: more packets \
+         count as marked though none was; expected delayed_ack of at most {MOST_COUNTED}",
+        some(first, flows.len(), "has", "have"),
+        first.tcp.delayed_ack
     ))
 }
 

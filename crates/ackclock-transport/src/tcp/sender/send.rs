@@ -295,7 +295,6 @@ impl Sender {
         if self.config.frame_acks && self.transfer.ends_frame(seq) {
             flags.set(Flags::PUSH);
         }
-        let lost = if self.tracks { self.lost_segments() } else { 0 };
         let mut size = (payload + self.config.header) as u16;
         let mut clocks = None;
         if self.config.timestamps {
@@ -312,7 +311,9 @@ impl Sender {
         if self.tracks
             && let Some(credit) = &mut self.credit
         {
-            let left = [self.transfer.left(self.board.nxt()), lost];
+            let board = &self.board;
+            let here = board.pipe().saturating_add(board.sacked_count());
+            let left = [self.transfer.left(board.nxt()), board.outstanding().saturating_sub(here)];
             packet.options.tcp_mut().set_credit(credit.spend(flags.has(Flags::RETX), left));
         }
         if self.config.trimming {
@@ -326,12 +327,6 @@ impl Sender {
         }
         self.cc.on_sent(ctx.now, in_flight);
         size
-    }
-
-    /// Segments that are known to be lost and have not been sent again.
-    fn lost_segments(&self) -> u32 {
-        let board = &self.board;
-        board.outstanding().saturating_sub(board.pipe()).saturating_sub(board.sacked_count())
     }
 
     fn has_credit(&self, is_repeat: bool) -> bool {

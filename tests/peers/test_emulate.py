@@ -195,6 +195,10 @@ def test_a_run_that_is_late_is_invalid_and_the_command_says_so(allowed, tmp_path
         ({"net.rate": "10 Gbps"}, "net: has 10000 Mbit/s on link r0->r1, more than can be"),
         ({"flows[1].transport": "quic"}, "flows[1].transport: is quic, expected tcp"),
         ({"net.access_rate": "20 Mbps"}, "net: has two bottlenecks, s0->r0 (20 Mbit/s) and r0->r1"),
+        (
+            {"flows": [{"pair": 0, "credits": "homa"}]},
+            "flows[0].credits: is homa, and the kernel's receivers give no credit; expected none",
+        ),
     ],
 )
 def test_what_cannot_be_emulated_is_one_sentence(tmp_path, capsys, changes, sentence):

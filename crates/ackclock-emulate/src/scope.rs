@@ -114,6 +114,13 @@ fn flow_problem(flow: &PlanFlow) -> Option<Problem> {
     let problem_at =
         |key: &str, message: String| Some(Problem::new(format!("{}{key}", flow.path), message));
     match &*flow.sender {
+        PlanSender::Tcp { credits: Some(rule), .. } => {
+            let message = format!(
+                "is {}, and the kernel's receivers give no credit; expected none",
+                rule.kind()
+            );
+            return problem_at(".credits", message);
+        }
         PlanSender::Tcp { ns2: None, .. } => {}
         PlanSender::Tcp { .. } => {
             return problem_at(

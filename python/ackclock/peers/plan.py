@@ -165,6 +165,8 @@ class Flow:
         Numbers of the links that data and acknowledgements pass.
     moves
         Whether these change.
+    has_credits
+        Whether its receiver gives credit.
     """
 
     number: int
@@ -184,6 +186,7 @@ class Flow:
     route: tuple[int, ...]
     ack_route: tuple[int, ...]
     moves: bool
+    has_credits: bool = False
 
     @property
     def wire_bytes(self) -> int:
@@ -360,4 +363,5 @@ def _flow(number: int, data: dict[str, Any]) -> Flow:
         route=tuple(data["route"]),
         ack_route=tuple(data["ack_route"]),
         moves=data["moves"],
+        has_credits=sender.get("credits") is not None,
     )

@@ -232,6 +232,7 @@ def test_what_of_a_plan_ns2_lacks_is_refused_by_its_key():
     ("changes", "refused"),
     [
         ({"moves": True}, "flows[0]: routes that change are not written for ns-2"),
+        ({"has_credits": True}, "flows[0].credits: ns-2 has no receivers that give credit"),
         (
             {"supplied": True},
             "flows[0]: data that its application hands over in time cannot be written",

@@ -62,6 +62,7 @@ def test_each_flow_has_a_port_up_to_the_most(monkeypatch):
     ("changes", "refused"),
     [
         ({"moves": True}, "flows[0]: routes that change are not written for ns-3"),
+        ({"has_credits": True}, "flows[0].credits: ns-3 has no receivers that give credit"),
         (
             {"supplied": True},
             "flows[0]: flows that stop, or get data in time, cannot be written for ns-3",

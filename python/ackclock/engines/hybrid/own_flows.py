@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_own"]
 
-PLAIN = ("media", "streams", "every", "app", "between", "multipath")
+PLAIN = ("media", "streams", "every", "app", "between", "multipath", "credits")
 """Keys of flows whose rate the fluid could not know."""
 
 

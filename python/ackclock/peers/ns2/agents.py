@@ -131,6 +131,8 @@ def _settle_tcp(plan: SimulatorPlan, flow: Flow, limits: SimulatorLimits) -> Non
         )
     if flow.moves:
         limits.refuse(flow.path, "routes that change are not written for ns-2")
+    if flow.has_credits:
+        limits.refuse(f"{path}.credits", "ns-2 has no receivers that give credit")
     if flow.supplied:
         limits.refuse(path, "data that its application hands over in time cannot be written")
     if tcp["delayed_ack"] > 2:

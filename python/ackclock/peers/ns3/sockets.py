@@ -145,6 +145,8 @@ def _settle_tcp(flow: Flow, limits: SimulatorLimits) -> None:
         limits.refuse("tcp.mss", "packets are smaller than ns-3's headers")
     if flow.moves:
         limits.refuse(flow.path, "routes that change are not written for ns-3")
+    if flow.has_credits:
+        limits.refuse(f"{path}.credits", "ns-3 has no receivers that give credit")
     if flow.supplied or flow.stop_s is not None:
         limits.refuse(path, "flows that stop, or get data in time, cannot be written for ns-3")
     if not tcp["syn"]:

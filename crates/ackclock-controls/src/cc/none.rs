@@ -7,7 +7,7 @@
 //!
 //! **Rule**
 //! ```text
-//! W: what the path holds in eight round trips at line rate, whatever happens
+//! W: what the path holds in eight round trips at line rate; no loss and no mark reduces it
 //! leaves: at line rate at most, as a card takes a packet when it has sent the one before
 //! ```
 //! Deviations: the sources have no bound; this one is for loss of all feedback.
@@ -66,7 +66,8 @@ impl CongestionControl for NoControl {
         window.cwnd = self.window;
     }
     fn on_congestion(&mut self, window: &mut Window, _event: &Congestion) {
-        window.cwnd = self.window;
+        window.cwnd = window.cwnd.min(self.window);
+        window.ssthresh = window.cwnd.max(2.0);
     }
     fn on_recovery_end(&mut self, window: &mut Window, _now: Time) {
         window.cwnd = self.window;

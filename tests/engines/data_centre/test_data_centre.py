@@ -10,7 +10,8 @@ from ackclock.analysis import slowdown_by_size
 from ackclock.scenario.load import load
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples/data-centre"
-# Others have networks of switches (test_lossless.py, test_ultra_ethernet.py, test_credits.py, below).
+# Others have networks of switches (test_lossless.py, test_ultra_ethernet.py, test_credits.py, and
+# below).
 SWITCHES = ("ai-cluster", "homa", "nscc", "pfc-incast", "rccc", "reps", "web-search")
 EXAMPLES = [file for file in sorted(FOLDER.glob("*.toml")) if file.stem not in SWITCHES]
 

@@ -156,6 +156,13 @@ impl Packet {
         self.flags.has(Flags::ACK)
     }
 
+    /// Whether this only says what has arrived, so that a newer one of its kind makes it needless: no answer to a connection
+    /// request, no report of a payload that was cut off, no grant of credit.
+    pub fn is_pure_ack(&self) -> bool {
+        let says_more = |flag| self.flags.has(flag);
+        self.is_ack() && ![Flags::SYN, Flags::NACK, Flags::GRANT].into_iter().any(says_more)
+    }
+
     /// Time spent in queues that the option has accumulated, to a [`TIMESTAMP_TICK`]: of the packet itself, or,
     /// in an acknowledgement, of the data packet that it echoes. `None` without the option.
     #[inline]

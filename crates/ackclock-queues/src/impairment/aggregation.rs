@@ -21,7 +21,7 @@ use crate::error::Problem;
 use crate::registry::{About, Info, Status};
 use crate::rng::Stream;
 use crate::units::{Span, Time};
-use crate::wire::{Flags, Packet};
+use crate::wire::Packet;
 
 /// Parameters of aggregation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,11 +71,7 @@ impl Impairment for Aggregation {
         }
         let frames = fate.release.0.div_ceil(self.interval);
         fate.release = Time(frames.saturating_mul(self.interval));
-        fate.replaces_ack |= self.thin_acks
-            && packet.is_ack()
-            && ![Flags::SYN, Flags::NACK, Flags::GRANT]
-                .into_iter()
-                .any(|flag| packet.flags.has(flag));
+        fate.replaces_ack |= self.thin_acks && packet.is_pure_ack();
     }
 }
 
@@ -83,6 +79,7 @@ impl Impairment for Aggregation {
 mod tests {
     use super::super::testing::{data, fates, rng};
     use super::*;
+    use crate::wire::Flags;
 
     #[test]
     fn packets_leave_at_multiples_of_the_interval() {
@@ -103,6 +100,12 @@ mod tests {
         let mut fate = Fate::at(Time(1));
         frames.pass(&ack, &mut fate, &mut rng(1));
         assert!(fate.replaces_ack);
+        for flag in [Flags::SYN, Flags::NACK, Flags::GRANT] {
+            ack.flags = Flags::ACK | flag;
+            let mut fate = Fate::at(Time(1));
+            frames.pass(&ack, &mut fate, &mut rng(1));
+            assert!(!fate.replaces_ack);
+        }
     }
 
     #[test]

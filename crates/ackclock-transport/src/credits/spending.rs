@@ -55,11 +55,6 @@ impl Spending {
         self.credit > 0 || self.is_exempt || is_repeat && !self.allowance.for_repeats
     }
 
-    /// Whether what is sent again waits for credit, too.
-    pub fn holds_repeats(&self) -> bool {
-        self.allowance.for_repeats
-    }
-
     /// A packet leaves; what is left to send, of segments that are new and of lost ones. Returns what the packet says.
     pub fn spend(&mut self, is_repeat: bool, [new, lost]: [u32; 2]) -> CreditOption {
         let packet = i64::from(self.wire_size);

@@ -67,16 +67,13 @@ fn ecn(packet: &Packet) -> u16 {
 }
 
 fn is_redundant(old: &Packet, new: &Packet) -> bool {
-    let is_other = |packet: &Packet| {
-        [Flags::SYN, Flags::NACK, Flags::GRANT].into_iter().any(|flag| packet.flags.has(flag))
-    };
-    let is_pure = old.is_ack() && !is_other(old) && !is_other(new);
     let (olds, news) = (old.sack_blocks(), new.sack_blocks());
     let lies_in_new = |&(from, to): &SackBlock| {
         from >= old.seq && news.iter().any(|&(start, end)| start <= from && to <= end)
     };
     let bytes = |blocks: &[SackBlock]| blocks.iter().map(|b| u64::from(b.1 - b.0)).sum::<u64>();
-    is_pure
+    old.is_pure_ack()
+        && new.is_pure_ack()
         && old.seq <= new.seq
         && olds.iter().all(lies_in_new)
         && (old.seq < new.seq || bytes(olds) < bytes(news))
@@ -139,6 +136,15 @@ mod tests {
         let mut counts = ack(1, &[]);
         counts.flags.set_ace(3);
         assert_eq!(find_dropped(&[counts, ack(3, &[])]), [None, None]);
+    }
+
+    #[test]
+    fn what_acknowledges_nothing_stays_and_makes_nothing_needless() {
+        for flag in [Flags::NACK, Flags::GRANT] {
+            let other = |number| with(ack(number, &[]), flag);
+            assert_eq!(find_dropped(&[other(1), other(3), ack(5, &[])]), [None, None]);
+            assert_eq!(find_dropped(&[ack(1, &[]), ack(3, &[]), other(5)]), [None, None]);
+        }
     }
 
     #[test]
